@@ -800,3 +800,21 @@ PROGRAMS["queues that the program fills and empties"] = _program(
         print('sum', np.sum(found), len(found))
     """
 )
+PROGRAMS["statements that share a line, and gradients for one variable"] = _program(
+    """
+    x = tf.placeholder(tf.float32, [None]); n = tf.Variable(0.0); w = tf.Variable([2.0, -1.0])
+    inc = n.assign_add(1.0); y = x * 2
+    h = x * w; cube = tf.reduce_sum(h ** 3);
+    gx, gh, gw = tf.gradients(cube, [x, h, w]); second = tf.gradients(gw, w)[0]
+    (slope,) = tf.gradients(tf.reduce_sum(tf.stop_gradient(h) * w), w); step = w.assign_sub(0.01 * gw)
+    net = tf.layers.dense(x[:, None], 2, kernel_initializer=tf.constant_initializer(0.7)); net = net + 1.0
+    loss = tf.reduce_mean(tf.square(net)); train = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            print('counted', sess.run([inc, y], {x: [1.0, 2.0]})[0])
+            print(sess.run([gx, gh, gw, second, slope], {x: [1.0, 2.0]}))
+            print('step', sess.run(step, {x: [1.0, 2.0]}), sess.run([train, loss], {x: [1.0, 2.0]})[1])
+        print('n', sess.run(n), sess.run(net, {x: [1.0]}))
+    """
+)

@@ -20,6 +20,7 @@ Files::
     modules.py       functions that make variables become classes of tf.Module
     scopes.py        scopes of names
     variables.py     lists of variables, written out
+    separation.py    statements that share a line, each on its own
     queues.py        queues, and what requests do with them
     lists.py         where such lists are, and layers that have to have their variables by then
     summaries.py     summaries, as values and a function that writes them

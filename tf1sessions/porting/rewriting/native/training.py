@@ -71,7 +71,8 @@ def tape_step(kinds: Kinds, texts: Texts, item: Item, scope: Mapping[str, Kind],
     if len(found) > 1:
         raise NotPossible(statement, "A statement has several training steps")
     if kinds.symbol(call.func) == "tf.gradients":
-        return _gradients(texts, statement, call, names)
+        is_one = len(call.args) > 1 and kinds.of(call.args[1], scope) is Kind.VARIABLE
+        return _gradients(texts, statement, call, names, is_one)
     assert isinstance(call.func, ast.Attribute)
     if getattr(statement, "value", None) is not call or not isinstance(statement, ast.Assign | ast.Expr):
         raise NotPossible(call, "A training step is a part of another expression")
@@ -134,11 +135,13 @@ def _seen_by_tape(texts: Texts, loss: ast.expr, names: Names) -> tuple[str, list
     return name, [f"{name} = {texts.of(loss)}"]
 
 
-def _gradients(texts: Texts, statement: ast.stmt, call: ast.Call, names: Names) -> TapeStep:
+def _gradients(texts: Texts, statement: ast.stmt, call: ast.Call, names: Names, is_one: bool) -> TapeStep:
+    """``tf.gradients()``, which gives a list for a single variable too."""
     if call.keywords or len(call.args) > 2:
         raise NotPossible(call, "tf.gradients() has arguments beside the two")
     loss, inside = _seen_by_tape(texts, call.args[0], names)
-    texts.replace(call, f"{names.local('tape')}.gradient({loss}, {texts.of(call.args[1])})")
+    variables = f"[{texts.of(call.args[1])}]" if is_one else texts.of(call.args[1])
+    texts.replace(call, f"{names.local('tape')}.gradient({loss}, {variables})")
     return TapeStep(texts.statement(statement), loss, False, inside=inside)
 
 

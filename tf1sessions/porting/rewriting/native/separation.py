@@ -1,0 +1,74 @@
+"""Statements that share a line, or are one: a request may need one of two and not the other."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ....source.edits import Edit, apply
+from ....source.uses import FileUses, bodies, read_file
+from .kinds import creates
+from .queues import OPERATIONS
+from .statements import is_any_block
+
+__all__ = ["separated"]
+
+
+def separated(file: FileUses) -> FileUses:
+    """Return a file whose graph has one statement a line; the file itself where it is like that.
+
+    ``put, take = queue.enqueue(x), queue.dequeue()`` becomes two statements, too.
+    """
+    blocks = [node for node in ast.walk(file.tree) if isinstance(node, ast.With) and is_any_block(node)]
+    inside = [node for block in blocks for node in ast.walk(block)]
+    edits = [edit for node in dict.fromkeys(inside) for body in bodies(node) for edit in _lines(file, body)]
+    if any(creates(use.name) == "queue" for use in file.uses):
+        edits += [edit for node in dict.fromkeys(inside) if isinstance(node, ast.Assign) for edit in _parts(file, node)]
+    if not edits:
+        return file
+    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
+    new = read_file(source, file.module, is_package=file.is_package)
+    assert isinstance(new, FileUses)
+    new.siblings = tuple(new if each is file else each for each in file.siblings)
+    return new
+
+
+def _lines(file: FileUses, body: list[ast.stmt]) -> Iterator[Edit]:
+    """Begin a line before each statement that shares the line of the one before it."""
+    lead = _lead(file, body[0])
+    for one, other in pairwise(body) if lead is not None else ():
+        if one.end_lineno == other.lineno:
+            _, end = file.positions.span(one)
+            start, _ = file.positions.span(other)
+            yield Edit(end, start, f"{file.source.newline}{lead}")
+
+
+def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
+    """Write an assignment of several values, of which one is an operation of a queue, as several assignments."""
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(node.targets) > 1:
+        return
+    functions = [each.func for each in value.elts if isinstance(each, ast.Call)]
+    methods = {each.attr for each in functions if isinstance(each, ast.Attribute)}
+    names = {each.id for each in target.elts if isinstance(each, ast.Name)}
+    read = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+    lead = _lead(file, node)
+    if (
+        not len(names) == len(target.elts) == len(value.elts)
+        or names & read
+        or not OPERATIONS & methods
+        or lead is None
+    ):
+        return
+    parts = zip(target.elts, value.elts, strict=True)
+    lines = [f"{file.positions.source(one)} = {file.positions.source(other)}" for one, other in parts]
+    yield file.positions.replace(node, f"{file.source.newline}{lead}".join(lines))
+
+
+def _lead(file: FileUses, statement: ast.stmt) -> str | None:
+    """The white space before the first statement of a line; None for one behind another, or behind a header."""
+    start, _ = file.positions.span(statement)
+    before = file.source.text[file.positions.line_start(statement.lineno) : start]
+    return None if before.strip() else before
