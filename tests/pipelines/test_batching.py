@@ -155,6 +155,27 @@ def test_submit_returns_at_once_and_acall_waits_in_its_loop(graph):
     assert dispatchers() == []
 
 
+def test_an_array_may_be_filled_again_once_it_is_submitted(graph):
+    row = np.array(rows(1), np.float32)
+    with Batcher(graph.gs, graph.x, graph.y, max_delay_ms=0) as batcher:
+        with busy(batcher):
+            futures = []
+            for value in range(4):
+                row[:] = value
+                futures.append(batcher.submit(row))
+        assert [future.result(DEADLINE)[0, 0] for future in futures] == [0, 2, 4, 6]
+
+        async def several() -> list[Any]:
+            tasks = []
+            for value in range(4):
+                row[:] = value
+                tasks.append(asyncio.ensure_future(batcher.acall(row)))
+                await asyncio.sleep(0)
+            return await asyncio.wait_for(asyncio.gather(*tasks), DEADLINE)
+
+        assert [each[0, 0] for each in asyncio.run(several())] == [0, 2, 4, 6]
+
+
 def test_a_batch_has_no_more_rows_than_allowed_and_starts_with_the_oldest(graph):
     with Batcher(graph.gs, graph.x, graph.y, max_batch_size=4, max_delay_ms=0) as batcher:
         with busy(batcher) as gate:

@@ -52,6 +52,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pipelines.rows import RowCall, Rows
 from tf1sessions.sessions.calls import watched_session
+from tf1sessions.sessions.feed_values import with_own_arrays
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.texts import brief, figures
 
@@ -376,15 +377,16 @@ class Batcher:
     def submit(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> concurrent.futures.Future[Any]:
         """As a call, in the background: returns a Future at once. ``cancel()`` works until the request is run.
 
-        Functions added to the Future run in the thread that answers, and hold it up.
+        Arrays are copied: their owner may fill them again. Functions added to the Future run in the thread that
+        answers, and hold it up.
         """
-        request = self._request(args, named, deadline_secs)
+        request = self._request(with_own_arrays(args), with_own_arrays(named), deadline_secs)
         self._enter(request, can_run=False)
         return request
 
     async def acall(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Any:
-        """As a call, for asyncio. Cancelling the task withdraws the request."""
-        request = self._request(args, named, deadline_secs)
+        """As a call, for asyncio. Arrays are copied. Cancelling the task withdraws the request."""
+        request = self._request(with_own_arrays(args), with_own_arrays(named), deadline_secs)
         self._enter(request, can_run=False)
         answer = asyncio.wrap_future(request)
         if request.deadline is None:

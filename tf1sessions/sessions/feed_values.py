@@ -9,7 +9,7 @@ import numpy as np
 
 from tf1sessions.runtime import private, tf
 
-__all__ = ["Feed", "asarray", "without_fed_arrays"]
+__all__ = ["Feed", "asarray", "with_own_arrays", "without_fed_arrays"]
 
 _Tensor: Any = tf.Tensor
 _RaggedTensorValue: Any = tf.ragged.RaggedTensorValue
@@ -91,6 +91,20 @@ class Feed:
             return asarray(value, self.dtype)
         except Exception:  # noqa: BLE001 - the slow way meets the same error and raises it as TensorFlow words it
             return None
+
+
+def with_own_arrays(value: Any) -> Any:
+    """Return a value that is fed later, with copies of its arrays: their owner may fill them again until then.
+
+    Arrays in tuples, lists and dicts are copied as well; all else is as it was.
+    """
+    if isinstance(value, _ndarray):
+        return value.copy()
+    if type(value) in (tuple, list):
+        return type(value)([with_own_arrays(each) for each in value])
+    if type(value) is dict:
+        return {key: with_own_arrays(each) for key, each in value.items()}
+    return value
 
 
 def without_fed_arrays(result: Any, feed_dict: Any) -> Any:

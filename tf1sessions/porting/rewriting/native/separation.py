@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ....source.edits import Edit, apply
-from ....source.uses import FileUses, bodies, read_file
+from ....source.uses import FileUses, read_file
 from .kinds import creates
 from .queues import OPERATIONS
 from .statements import is_any_block
@@ -21,11 +21,17 @@ def separated(file: FileUses) -> FileUses:
 
     ``put, take = queue.enqueue(x), queue.dequeue()`` becomes two statements, too.
     """
-    blocks = [node for node in ast.walk(file.tree) if isinstance(node, ast.With) and is_any_block(node)]
-    inside = [node for block in blocks for node in ast.walk(block)]
-    edits = [edit for node in dict.fromkeys(inside) for body in bodies(node) for edit in _lines(file, body)]
-    if any(creates(use.name) == "queue" for use in file.uses):
-        edits += [edit for node in dict.fromkeys(inside) if isinstance(node, ast.Assign) for edit in _parts(file, node)]
+    stack: list[ast.stmt] = [each for each in ast.walk(file.tree) if isinstance(each, ast.With) and is_any_block(each)]
+    has_queues = any(creates(use.name) == "queue" for use in file.uses)
+    edits: list[Edit] = []
+    for block in stack:  # and scopes of names in it; a loop is one statement of the graph
+        assert isinstance(block, ast.With)
+        edits += _lines(file, block.body)
+        for each in block.body:
+            if isinstance(each, ast.Assign) and has_queues:
+                edits += _parts(file, each)
+            elif isinstance(each, ast.With) and each not in stack:
+                stack.append(each)
     if not edits:
         return file
     source = dataclasses.replace(file.source, text=apply(file.source.text, edits))

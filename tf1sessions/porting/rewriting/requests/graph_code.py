@@ -41,6 +41,8 @@ _LOOKING = frozenset(
     "reversed iter next vars map filter format save restore append extend items keys values add_summary add_graph "
     "flush close".split()
 )
+#: Functions whose results have what they are given.
+_KEEPING = frozenset("zip enumerate sorted list tuple dict set reversed iter".split())
 _SESSIONS = ("tf.Session", "tf.InteractiveSession")
 _MONITORED = ("tf.train.MonitoredTrainingSession", "tf.train.MonitoredSession")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -239,7 +241,8 @@ class GraphCode:
                 return False
             return node.attr in self.attributes or self.is_value(file, node.value)
         if isinstance(node, ast.Call):
-            return self._node_builds(file, node)
+            keeps = isinstance(node.func, ast.Name) and node.func.id in _KEEPING
+            return (keeps and any(self.is_value(file, each) for each in node.args)) or self._node_builds(file, node)
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
             return self.builds(file, node)
         if isinstance(node, ast.Dict):
