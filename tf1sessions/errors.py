@@ -42,6 +42,7 @@
         ├── StageError                      a stage of a pipeline raised; __cause__ is its own exception
         ├── StallError (TimeoutError)       nothing moves in a pipeline any more
         ├── StragglerError (TimeoutError)   a thread did not end when it had to; where it is stuck
+        ├── DeadlockError                   threads wait for each other; raised in the one that came last
         ├── HammerError (AssertionError)    a function gives threads at once another result than one alone
         └── ScheduleError                   threads cannot come in an order, or what they do in it is wrong
 
@@ -65,6 +66,7 @@ __all__ = [
     "ConfigError",
     "ConversionError",
     "DeadlineError",
+    "DeadlockError",
     "ExecutionModeError",
     "ForkedAfterSessionError",
     "HammerError",
@@ -335,6 +337,10 @@ class StragglerError(WorkError, TimeoutError):
 
 class ScheduleError(WorkError):
     """Threads cannot come in an order, or what they did in it is wrong. ``schedule`` is the order, to run it again."""
+
+
+class DeadlockError(WorkError):
+    """Threads wait for each other, and would for ever. Raised by the lock, or the join, that closes the circle."""
 
 
 class HammerError(WorkError, AssertionError):

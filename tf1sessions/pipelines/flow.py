@@ -290,10 +290,7 @@ class Flow:
                 self.failed(None, error)
         self._look_at_adopted(calls, workers)
         self._close_queues()
-        for worker in workers.values():
-            thread = worker.thread
-            if worker.adopted and worker.ended is None and thread.ident is not None and not thread.is_alive():
-                worker.ends()
+        self._note_ends_of_adopted()
         if self.started and not self._blind:
             try:
                 self.observer.look({call.thread: call for call in calls})
@@ -301,6 +298,14 @@ class Flow:
                 self._blind = True
                 self.failed(None, error)
         return noticed
+
+    def _note_ends_of_adopted(self) -> None:
+        """Note which threads have ended that the program made: they do not say so themselves."""
+        for stage in list(self.stages.values()):
+            for worker in stage.workers:
+                thread = worker.thread
+                if worker.adopted and worker.ended is None and thread.ident is not None and not thread.is_alive():
+                    worker.ends()
 
     def _see_to_interrupt(self, secs: float, calls: list[ActiveCall]) -> bool:
         """Frees the main thread if it cannot notice a SIGINT because it waits in TensorFlow. True when that is done."""
@@ -491,6 +496,7 @@ class Flow:
                     errors.append(error)
         if late:
             errors.insert(0, self._stragglers(late))
+        self._note_ends_of_adopted()  # the monitor thread may have looked before they ended
         self.observer.last_look()
         return errors
 

@@ -65,7 +65,6 @@ if TYPE_CHECKING:
         assert_no_graph_growth,
         assert_same_graph,
     )
-    from tf1sessions.testing.deadlocks import DeadlockError
     from tf1sessions.testing.hammering import hammer
     from tf1sessions.testing.leaks import Leak, LeakKind, LeakWatch, no_leaks
     from tf1sessions.testing.races import GraphRaces, graph_races
@@ -75,7 +74,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Access": "reports",
-    "DeadlockError": "deadlocks",
     "Exploration": "schedules",
     "GraphRaceWarning": "reports",
     "GraphRaces": "races",
@@ -100,7 +98,6 @@ _HOMES = {
 
 __all__ = [
     "Access",
-    "DeadlockError",
     "Exploration",
     "GraphRaceWarning",
     "GraphRaces",

@@ -19,17 +19,14 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from tf1sessions.errors import DeadlockError
 from tf1sessions.sessions.stacks import current_frames
 from tf1sessions.testing.frames import format_frame, program_frames
 
-__all__ = ["DeadlockError", "Waiter", "listening", "waiting"]
+__all__ = ["Waiter", "listening", "waiting"]
 
 #: How many frames of each thread an error shows. Arbitrary.
 _SHOWN = 4
-
-
-class DeadlockError(RuntimeError):
-    """Threads wait for each other, and would for ever. Raised by the lock, or the join, that closes the circle."""
 
 
 class Waiter(NamedTuple):
@@ -76,7 +73,7 @@ def waiting(thing: Any) -> Iterator[None]:
         circle = [waiter._replace(frame=frames.get(waiter.ident)) for waiter in circle]
         for listener in tuple(_listeners):
             listener(circle)
-        raise DeadlockError(_told(circle))
+        raise DeadlockError(_described(circle))
     try:
         yield
     finally:
@@ -109,9 +106,10 @@ def _circle(me: int, thing: Any) -> list[Waiter] | None:
         held = None if isinstance(wanted, threading.Thread) else wanted
         if holder == me:
             return [found[0]._replace(holds=held), *found[1:]]
-        if holder is None or holder not in _waiting or any(each.ident == holder for each in found):
+        next_wanted = None if holder is None else _waiting.get(holder)  # whose wait may end in this moment
+        if holder is None or next_wanted is None or any(each.ident == holder for each in found):
             return None
-        ident, wanted = holder, _waiting[holder]
+        ident, wanted = holder, next_wanted
 
 
 def _named(thing: Any) -> str:
@@ -120,7 +118,7 @@ def _named(thing: Any) -> str:
     return f"the lock made at {thing.place}"
 
 
-def _told(circle: list[Waiter]) -> str:
+def _described(circle: list[Waiter]) -> str:
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     lines = [f"deadlock of {len(circle)} thread{'s' * (len(circle) > 1)}:"]
     for waiter in circle:
