@@ -39,20 +39,6 @@ def collect(gs: Any, producer: Any, **settings: Any) -> tuple[list[int], Any]:
 # -- forms of a producer -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", [lambda array: array, lambda array: (array, [array])[:1]], ids=["array", "tuple"])
-def test_a_producer_may_fill_the_same_array_again(gs: Any, form: Callable[[Any], Any]) -> None:
-    def rows() -> Iterator[Any]:
-        buffer = np.zeros(2, np.float32)
-        for value in range(20):
-            buffer[:] = value
-            yield form(buffer)
-
-    with t1.QueuePipeline(gs) as pipe:
-        queue = pipe.queue("q", capacity=4, dtypes=[tf.float32], shapes=[(2,)])
-        pipe.source(queue, rows)
-        assert [float(item[0]) for item in pipe.items(queue)] == list(range(20))
-
-
 class Once:
     """An iterator that is not safe for two threads at once, and says so."""
 

@@ -24,7 +24,6 @@ from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.blocks import BlockWriter, ItemError
 from tf1sessions.pipelines.queues import short
 from tf1sessions.pipelines.stages import UNSEEN, Stage, Worker
-from tf1sessions.sessions.feed_values import with_own_arrays
 
 __all__ = ["Buffer", "PythonSource", "shards_of"]
 
@@ -62,7 +61,7 @@ class _Shared:
             if self._iterator is None:
                 self._iterator = iter(self._make())  # in a producer's thread: making it may take long
             for item in self._iterator:
-                return next(self._numbers), with_own_arrays(item)  # a reader may fill the same array again
+                return next(self._numbers), item
         except BaseException:
             worker.item = (f"item {next(self._numbers)}", UNSEEN)
             raise
