@@ -18,7 +18,8 @@ pytest_plugins = ("plain_fixture",)
 WAITS = """
 import sys, time
 print("begun", flush=True)
-time.sleep(1000)
+while True:
+    time.sleep(0.02)
 """
 
 
@@ -449,7 +450,8 @@ def test_interrupt_of_a_single_script_is_its_own(plain: Plain) -> None:
         import time
         try:
             print("begun", flush=True)
-            time.sleep(1000)
+            while True:
+                time.sleep(0.02)
         except KeyboardInterrupt:
             print("saved", flush=True)
             raise
@@ -477,9 +479,7 @@ def test_stopped_and_continued(plain: Plain, count: int) -> None:
             time.sleep(0.01)
         """,
     )
-    plain.script(
-        "two.py", WAITS.replace("time.sleep(1000)", "import os\nwhile not os.path.exists('end'): time.sleep(0.01)")
-    )
+    plain.script("two.py", WAITS.replace("while True:", "import os\nwhile not os.path.exists('end'):"))
     names = ["one.py", "two.py"][:count]
     with plain.start("run", "--out", "run", "--time-limit", "20", "-j", "2", *names) as process:
         begun(plain, count)

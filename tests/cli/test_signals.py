@@ -43,7 +43,8 @@ def test_a_signal_is_an_error_that_cleaning_up_survives(signum: signal.Signals) 
     code = """
 try:
     ready()
-    time.sleep(1000)
+    while True:
+        time.sleep(0.02)
 except signals.Terminated as error:
     os.kill(os.getpid(), signal.SIGTERM)  # as a terminal that is closed sends more than one
     os.kill(os.getpid(), signal.SIGHUP)

@@ -83,7 +83,7 @@ def test_commands_use_what_is_warm(call: Call, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_signals_reach_a_command_in_a_fork(call: Call, tmp_path: Path) -> None:
     (tmp_path / "waits.py").write_text(
-        "import time\n\ndef predict(x):\n    print('here', flush=True)\n    time.sleep(1000)\n"
+        "import time\n\ndef predict(x):\n    print('here', flush=True)\n    while True: time.sleep(0.02)\n"
     )
     environment = dict(os.environ, XDG_RUNTIME_DIR=str(tmp_path), TF1SESSIONS_WARM="1")
     command = [sys.executable, "-m", "tf1sessions", "verify", str(MODEL), "waits.py:predict"]
