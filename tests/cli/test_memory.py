@@ -81,7 +81,7 @@ def test_lanes_and_mps_have_columns(here: Callable[..., None], tmp_path: Path) -
     done = call("--limit-mb", "8000", "--lanes", "2", "--describe", str(path))
     assert "MPS runs" in done.stdout and "1 worker on 1 core\n" in done.stdout
     assert cells(done.stdout)[1] == ["0", "0", "8000", "0.400", "2 x 4000", "all", "100 %"]
-    assert "Note: MPS runs: each worker gets its part" in done.stdout
+    assert "Note: MPS runs: a worker's part of a GPU is a hard cap" in done.stdout
 
 
 def test_growth_without_a_limit(here: Callable[..., None]) -> None:

@@ -116,9 +116,12 @@ def test_share_of_a_gpu(monkeypatch: pytest.MonkeyPatch, free: tuple[int, ...], 
 
 
 def test_share_of_the_multiprocessors_under_mps() -> None:
-    cards = (gpus.Gpu(0, "T4", 16000, 16000),)
+    cards = (gpus.Gpu(0, "T4", 16000, 16000, uuid="GPU-a"), gpus.Gpu(1, "P4", 8000, 8000))
     name = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
-    assert machine.mps_share(3, gpus.Machine(cards, 4, "NVML", mps=True)) == {name: "33"}
-    assert machine.mps_share(200, gpus.Machine(cards, 4, "NVML", mps=True)) == {name: "1"}
-    assert machine.mps_share(3, gpus.Machine(cards, 4, "NVML")) == {}
-    assert machine.mps_share(3, gpus.Machine((), 4, "NVML", mps=True)) == {}
+    shared = gpus.Machine(cards, 4, "NVML", mps=True)
+    assert machine.mps_share(200, shared, None, None) == {name: "1"}
+    assert machine.mps_share(3, gpus.Machine(cards, 4, "NVML"), 0.25, None) == {}
+    assert machine.mps_share(3, gpus.Machine((), 4, "NVML", mps=True), 0.25, None) == {}
+    memory = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
+    assert machine.mps_share(3, shared, 0.25, None) == {name: "33", memory: "GPU-a=4600M,1=2600M"}
+    assert machine.mps_share(3, shared, None, 3000) == {name: "33", memory: "GPU-a=3600M,1=3600M"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -249,7 +250,9 @@ def check_a_session_without_gpus_settles_nothing() -> None:
 def check_a_plan_settles_it_for_the_process() -> None:
     with fresh(), tf.Graph().as_default():  # in a graph, TensorFlow 2's own context is left alone
         plan = t1.MemoryPlan(workers=2, fraction=0.25, machine={**MACHINE, "mps": True})
-        os.environ.pop("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", None)
+        percentage, limit = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
+        for name in (percentage, limit):
+            os.environ.pop(name, None)
         original = memory.tf.executing_eagerly_outside_functions
         memory.tf.executing_eagerly_outside_functions = lambda: False
         try:
@@ -259,7 +262,9 @@ def check_a_plan_settles_it_for_the_process() -> None:
             another = conflict(lambda: t1.MemoryPlan(workers=4, fraction=0.25, machine=MACHINE).apply(worker=1))
         finally:
             memory.tf.executing_eagerly_outside_functions = original
-        assert os.environ.pop("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE") == "100"
+        assert os.environ.pop(percentage) == "100"
+        assert os.environ.pop(limit) == f"1={math.ceil(plan.share(1).needed_mb)}M"
+        assert limit not in t1.MemoryPlan(growth=True, machine={**MACHINE, "mps": True}).environment()
         assert "visible_device_list '0' (settled: '1')" in str(other)
         assert other.first == "MemoryPlan.apply(worker=1)" and "memory_checks.py:" in other.first_where
         assert "another share of the machine" in str(another)

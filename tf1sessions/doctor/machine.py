@@ -73,6 +73,7 @@ VARIABLES = {
     "CUDA_LAUNCH_BLOCKING": "each kernel is waited for: slow, for debugging",
     "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": "part of a GPU's cores that a process gets under MPS",
     "CUDA_MPS_PIPE_DIRECTORY": "where the Multi-Process Service is found",
+    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": "how much of a GPU's memory a process gets under MPS",
     "CUDA_VISIBLE_DEVICES": "which GPUs CUDA shows a process",
     "KERAS_BACKEND": "what Keras 3 computes with",
     "LD_LIBRARY_PATH": "where CUDA's libraries are looked for first",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions import gpus
-from tf1sessions.sessions.division import MPS_PERCENTAGE, divide
+from tf1sessions.sessions.division import CONTEXT_MB, divide, mps_environment
 from tf1sessions.sessions.machine import available_memory, usable_cores
 
 __all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "default_share", "mps_share", "usable_cores"]
@@ -35,6 +35,18 @@ def default_share(jobs: int, machine: gpus.Machine) -> float:
     return min((plan.shares[0].fraction or 0.0 for plan in plans), default=1 / jobs)
 
 
-def mps_share(jobs: int, machine: gpus.Machine) -> dict[str, str]:
-    """Environment variables that give each of ``jobs`` its part of a GPU's multiprocessors; empty where MPS is off."""
-    return {MPS_PERCENTAGE: str(max(1, 100 // jobs))} if machine.mps and machine.gpus else {}
+def mps_share(jobs: int, machine: gpus.Machine, fraction: float | None, limit_mb: float | None) -> dict[str, str]:
+    """Environment variables that make the share of a job a hard cap; empty where MPS is off.
+
+    Args:
+        jobs: How many run at once.
+        machine: The GPUs; the job may use any.
+        fraction: Its share of a GPU's memory.
+        limit_mb: The same in MiB, which comes first.
+    """
+    if not machine.mps or not machine.gpus:
+        return {}
+    sizes = {gpu: gpu.total_mb * fraction if fraction else 0.0 for gpu in machine.gpus}
+    if limit_mb:
+        sizes = dict.fromkeys(machine.gpus, float(limit_mb))
+    return mps_environment(max(1, 100 // jobs), {gpu: size + CONTEXT_MB for gpu, size in sizes.items() if size})

@@ -374,11 +374,9 @@ class _Loop:
         count = len(self._waiting)
         self._parallel = min(settings.parallel or default_parallel(count), max(1, count))
         self._share: float | None = None
-        self._mps: dict[str, str] = {}
-        if self._parallel > 1:
-            machine = gpus.look()
-            self._share = default_share(self._parallel, machine)
-            self._mps = mps_share(self._parallel, machine)
+        self._machine = gpus.look() if self._parallel > 1 else None
+        if self._machine is not None:
+            self._share = default_share(self._parallel, self._machine)
         # A job with another choice of kernels than the first gets it by a cold start.
         first = jobs[self._waiting[0]].settings if self._waiting else JobSettings()
         self._base_env = base_environment(fast_kernels=bool(first.fast_kernels))
@@ -570,13 +568,10 @@ class _Loop:
     def _program_settings(self, index: int, wanted: JobSettings) -> ProgramSettings:
         folder = self._folder
         threads = wanted.threads
-        share = wanted.memory_fraction
         if self._parallel > 1:
             threads = threads or max(1, usable_cores() // self._parallel)
-            if share is None and wanted.memory_limit_mb is None:
-                share = self._share
         return ProgramSettings(
-            memory_fraction=share,
+            memory_fraction=self._memory_fraction(wanted),
             memory_limit_mb=wanted.memory_limit_mb,
             intra_op_threads=threads,
             # Two at least, unless asked for: with one, a Python function in a graph that runs its session, or a
@@ -591,8 +586,16 @@ class _Loop:
             line_buffered=self._settings.stdio is None or len(folder.records) > 1,
         )
 
+    def _memory_fraction(self, wanted: JobSettings) -> float | None:
+        if wanted.memory_fraction is None and wanted.memory_limit_mb is None:
+            return self._share
+        return wanted.memory_fraction
+
     def _environment(self, job: Job) -> dict[str, str]:
-        env = self._mps | self._base_env  # what the user has set counts
+        env = dict(self._base_env)
+        if self._machine is not None:
+            fraction, limit_mb = self._memory_fraction(job.settings), job.settings.memory_limit_mb
+            env = mps_share(self._parallel, self._machine, fraction, limit_mb) | env  # what the user has set counts
         if job.settings.fast_kernels is not None:
             env["TF_ENABLE_ONEDNN_OPTS"] = "1" if job.settings.fast_kernels else "0"
         if job.settings.visible_devices is not None:

@@ -21,13 +21,24 @@ from typing import Any
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions.gpus import Gpu, Machine
 
-__all__ = ["CONTEXT_MB", "MPS_PERCENTAGE", "Division", "Share", "divide", "thread_counts"]
+__all__ = [
+    "CONTEXT_MB",
+    "MPS_MEMORY_LIMIT",
+    "MPS_PERCENTAGE",
+    "Division",
+    "Share",
+    "divide",
+    "mps_environment",
+    "thread_counts",
+]
 
 #: What a process holds of a GPU besides TensorFlow's share: the CUDA context and the handles of cuBLAS and cuDNN.
 #: Measured: 589 MiB on an H100 with driver 580, after matrix products. It depends on GPU, driver and libraries.
 CONTEXT_MB = 600.0
 #: The environment variable by which a process under MPS gets a part of a GPU's multiprocessors. NVIDIA documents it.
 MPS_PERCENTAGE = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+#: The environment variable by which a process under MPS cannot have more of a GPU's memory. NVIDIA documents it.
+MPS_MEMORY_LIMIT = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
 #: The least share that is worth starting a worker for. Arbitrary.
 LEAST_MB = 64.0
 
@@ -167,6 +178,17 @@ def thread_counts(cores: int, workers: int) -> tuple[int, int]:
     return threads, max(2, threads)
 
 
+def mps_environment(percentage: int, memory_mb: Mapping[Gpu, float]) -> dict[str, str]:
+    """Environment variables that make the share of a process under MPS a hard cap.
+
+    Args:
+        percentage: Its part of the multiprocessors.
+        memory_mb: For each GPU, how much the process may have, its CUDA context included; empty for no cap.
+    """
+    limits = ",".join(f"{gpu.uuid or gpu.index}={math.ceil(size)}M" for gpu, size in memory_mb.items())
+    return {MPS_PERCENTAGE: str(percentage)} | ({MPS_MEMORY_LIMIT: limits} if limits else {})
+
+
 # -- arguments --------------------------------------------------------------------------------------------------------
 
 
@@ -272,7 +294,7 @@ def _notes_on_turns(machine: Machine, workers: int, mps: bool) -> Iterator[str]:
     if workers > machine.cores:
         yield f"{workers} workers on {machine.cores} cores: they take turns"
     if mps:
-        yield f"MPS runs: each worker gets its part of the multiprocessors by {MPS_PERCENTAGE}"
+        yield f"MPS runs: a worker's part of a GPU is a hard cap, by {MPS_PERCENTAGE} and {MPS_MEMORY_LIMIT}"
 
 
 def _sizes_by_room(

@@ -27,7 +27,7 @@ from tf1sessions.runtime import tf
 from tf1sessions.sessions import gpu_settings
 from tf1sessions.sessions import gpus as _gpus
 from tf1sessions.sessions.config import SessionConfig
-from tf1sessions.sessions.division import MPS_PERCENTAGE, Division, Share, divide
+from tf1sessions.sessions.division import Division, Share, divide, mps_environment
 from tf1sessions.sessions.gpus import Machine
 from tf1sessions.sessions.graphs import caller_place
 
@@ -158,8 +158,11 @@ class MemoryPlan:
 
     def environment(self, worker: int = 0) -> dict[str, str]:
         """Environment variables for a worker's process, to be set before it uses CUDA; empty without MPS."""
-        percentage = self.share(worker).mps_percentage
-        return {} if percentage is None else {MPS_PERCENTAGE: str(percentage)}
+        share = self.share(worker)
+        if share.mps_percentage is None:
+            return {}
+        planned = [gpu for gpu in self.machine.gpus if gpu.index == share.gpu and share.memory_mb is not None]
+        return mps_environment(share.mps_percentage, dict.fromkeys(planned, share.needed_mb))
 
     def apply(self, worker: int = 0) -> None:
         """Makes this process that worker. For its first lines, before anything touches a GPU.
