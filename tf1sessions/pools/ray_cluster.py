@@ -32,9 +32,14 @@ _HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + struct.pack(">HBBBI", 0,
 _HTTP2_HEAD = 9
 _SETTINGS = 4
 
+_LOST_SECS = 60.0
+"""For how long workers are kept from a node that was lost. Ray finds out by itself within some fifteen seconds, and until
+then starts actors there, which wait for that long."""
+
 _lock = threading.Lock()  # protects what stands below it, and is held while a connection is made
 _made_by_us = False
 _pools = 0
+_lost_nodes: dict[str, float] = {}  # Ray's id of a node, when it was lost
 
 
 class Connection:
@@ -51,6 +56,17 @@ class Connection:
         with contextlib.suppress(Exception):
             return bool(self.ray.is_initialized() and self.ray.get_runtime_context().get_job_id() == self.job_id)
         return False
+
+    def note_lost(self, node: str) -> None:
+        """Keep the next workers, of all pools, from a node."""
+        with _lock:
+            _lost_nodes[node] = time.monotonic()
+
+    def lost_nodes(self) -> list[str]:
+        """The nodes that were lost a short time ago."""
+        with _lock:
+            since = time.monotonic() - _LOST_SECS
+            return [node for node, when in _lost_nodes.items() if when > since]
 
     def close(self) -> None:
         """Leave the cluster, if no other pool uses it and the program has not connected by itself."""

@@ -10,7 +10,7 @@
 A worker that has ended by itself cost the job that it ran (``retries``). One that was lost with its node, or can no
 longer be reached, did not: its job runs again (``node_retries``). Ray notices both; a call of an actor that died on a
 node that lives ends with ``ActorDiedError``, one on a node that is gone with ``ActorUnavailableError`` about two seconds
-later, while the cluster's own list still has the node for ten more.
+later. The cluster's own list has that node for ten more, in which Ray would start workers there: see Connection.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ logger = logging.getLogger("tf1sessions")
 _LOOK_SECS = 1.0  # how often the connection is looked at, while something is waited for; arbitrary
 _IDLE_SECS = 1.0  # a worker that was idle for longer is asked whether it lives before it gets a job; arbitrary
 _CLOSE_SECS = 5.0  # for workers to close their sessions before they are killed; arbitrary
+_NODE_DIED = "its node has died"  # in Ray's error for an actor that was to start there, too
+_OWNER_GONE = "Owner worker exit type"  # in Ray's error for an actor whose caller has left the cluster
 _NOTE_SECS = 30.0  # after which it is noted that Ray has not placed a worker; arbitrary
 
 
@@ -216,7 +218,14 @@ class RayDispatcher:
     def _on_call(self, worker: _Worker, call: Any, then: Callable[[_Worker, Any], None]) -> None:
         if worker.call is call and worker in self._workers:
             worker.call = None
-            then(worker, call)
+            if (error := call.exception()) is not None and self._has_left(error):
+                self._on_disconnected()
+            else:
+                then(worker, call)
+
+    def _has_left(self, error: BaseException) -> bool:
+        """Whether a call failed because this process has left the cluster, or does so just now."""
+        return _OWNER_GONE in str(error) or not self._connection.is_there
 
     def _send(self, worker: _Worker, job: RayJob) -> None:
         objects: list[Any] = []
@@ -377,10 +386,11 @@ class RayDispatcher:
         if isinstance(error, self._errors.ActorUnavailableError):
             lost = True
         elif isinstance(error, self._errors.ActorDiedError):
-            lost = bool(worker.node) and not self._node_lives(worker.node)
+            lost = _NODE_DIED in str(error) or (bool(worker.node) and not self._node_lives(worker.node))
         else:
             return False
-        if lost:
+        if lost and worker.node:
+            self._connection.note_lost(worker.node)
             for other in [one for one in self._workers if one.node == worker.node and one.state == "idle"]:
                 self._drop(other)
         return lost
@@ -471,8 +481,9 @@ def _never_started(error: BaseException) -> bool:
 
 
 def _last_line(error: BaseException) -> str:
+    """The last line of Ray's text, without its guesses."""
     lines = text_of(error).strip().splitlines()
-    return lines[-1].strip() if lines else type(error).__name__
+    return lines[-1].partition(" Some common causes")[0].strip() if lines else type(error).__name__
 
 
 def _start_error(where: str, job: RayJob, error: BaseException) -> WorkerStartError:

@@ -190,7 +190,8 @@ class RaySessionPool(SessionPool):
         self._process = os.getpid()
         kind = worker_class()
         self._versions: dict[str, str] = kind.versions()  # type: ignore[attr-defined]
-        self._actor_class = self._make_actor_class(kind)
+        self._actor_class = self._connection.ray.remote(kind)
+        self._actor_options = self._make_actor_options()
         self._payload = self._make_payload()
         self._dispatcher = RayDispatcher(
             DispatcherOptions(name, max_workers, node_retries, build_limit_secs, max_jobs_per_worker, max_memory_mb),
@@ -214,20 +215,20 @@ class RaySessionPool(SessionPool):
         check_count("retries", retries, 0, "job()")
         return dataclasses.replace(cast(ProcessJobOptions, options), retries=retries)
 
-    def _make_actor_class(self, kind: type) -> Any:
+    def _make_actor_options(self) -> dict[str, Any]:
         options = self._pool_options
         environment = dict(options.runtime_env or {})
         if options.plan is not None and not isinstance(options.plan, Mapping):  # the plan says which GPU it is
             variables = dict(environment.get("env_vars") or {})
             environment["env_vars"] = variables | {"RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES": "1"}
-        return self._connection.ray.remote(kind).options(
-            num_cpus=options.num_cpus,
-            num_gpus=options.num_gpus,
-            resources=dict(options.resources or {}) or None,
-            runtime_env=environment or None,
-            max_restarts=0,
-            max_task_retries=0,
-        )
+        return {
+            "num_cpus": options.num_cpus,
+            "num_gpus": options.num_gpus,
+            "resources": dict(options.resources or {}) or None,
+            "runtime_env": environment or None,
+            "max_restarts": 0,
+            "max_task_retries": 0,
+        }
 
     def _make_payload(self) -> dict[str, Any]:
         options = self._pool_options
@@ -252,7 +253,10 @@ class RaySessionPool(SessionPool):
         plan = None if isinstance(options.plan, Mapping) else options.plan
         setup = Setup(options.config, options.initializer, options.initargs, arguments, plan, number)
         stream, buffers = joined(pack(setup, IN_BAND))
-        actor = self._actor_class.remote()
+        where = {}
+        if lost := self._connection.lost_nodes():
+            where = {"label_selector": {"ray.io/node-id": f"!in({','.join(lost)})"}}
+        actor = self._actor_class.options(**self._actor_options, **where).remote()
         files = [cast(Any, model).reference] if stored else []
         return actor, actor.set_up.remote(self._versions, self._payload, stream, buffers, *files)
 
