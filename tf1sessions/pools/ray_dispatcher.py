@@ -158,6 +158,7 @@ class RayDispatcher:
             self._on_end()
 
     def _loop(self) -> None:
+        looked = time.monotonic()
         while not (self._closing and not self._queue and not any(worker.job for worker in self._workers)):
             event: tuple[Any, ...] | None = None
             with contextlib.suppress(queue.Empty):
@@ -167,8 +168,10 @@ class RayDispatcher:
                 event = None
                 with contextlib.suppress(queue.Empty):
                     event = self._inbox.get_nowait()
-            if (self._queue or self._workers) and not self._connection.is_there:
-                self._on_disconnected()
+            if time.monotonic() - looked > _LOOK_SECS:
+                looked = time.monotonic()
+                if (self._queue or self._workers) and not self._connection.is_there:
+                    self._on_disconnected()
             self._check_limits()
             self._assign()
             self._accounts.announce(self._news)
@@ -280,7 +283,7 @@ class RayDispatcher:
             self._drop(worker)
             self._fail_queue(lambda job: _version_error(where, job, worker.node, found, self._wanted))
             return
-        reply = _read(answer)
+        reply = _read(Answer(*answer))
         if reply.errors:
             self._drop(worker)
             self._end_next(lambda job: reply_error(where, job, reply))
@@ -293,7 +296,7 @@ class RayDispatcher:
         if (error := call.exception()) is not None:
             self._on_failed_call(worker, job, error)
             return
-        answer: Answer = call.result()
+        answer = Answer(*call.result())
         worker.jobs_run += 1
         worker.turn("idle")
         if not answer.may_go_on or self._is_used_up(worker, answer):

@@ -243,6 +243,7 @@ class RaySessionPool(SessionPool):
             "environment": {} if own_plan else given,
             "hide_gpus": not options.num_gpus and not own_plan,
             "plan": options.worker_plan(),
+            "tells_memory": options.max_memory_mb is not None,
             "model_name": options.model.name if isinstance(options.model, StoredModel) else None,
         }
 

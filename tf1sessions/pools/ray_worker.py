@@ -23,7 +23,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tf1sessions.pools.packing import Packed, pack, unpack
 from tf1sessions.pools.pool_worker_main import Reply, SessionJobs, Setup, worker_failure
@@ -42,13 +42,11 @@ class StoredObject:
     index: int
 
 
-@dataclass
-class Answer:
+class Answer(NamedTuple):
     """How a job ended: a packed :class:`Reply`, and what the pool asks without unpickling it.
 
     Attributes:
-        memory_mb: The worker's resident memory after it.
-        may_go_on: Whether the next job may be run here.
+        memory_mb: The worker's resident memory after it; 0.0 where nobody asks.
     """
 
     stream: bytes
@@ -93,19 +91,20 @@ def worker_class() -> type:
             import ray
 
             found = self.versions()
-            answer = None
+            answer: Any = None
             if found == wanted:
                 module = importlib.import_module("tf1sessions.pools.ray_worker")
                 self._worker = module.RayWorker()
-                answer = self._worker.set_up(payload, stream, buffers, files)
+                answer = tuple(self._worker.set_up(payload, stream, buffers, files))
+                self._run = self._worker.run
             return found, os.getpid(), ray.get_runtime_context().get_node_id(), answer
 
         def ping(self) -> None:
             """Answer."""
 
         def run(self, stream: bytes, buffers: list[Any], *objects: Any) -> Any:
-            """Run a job."""
-            return self._worker.run(stream, buffers, objects)
+            """Run a job. A plain tuple, because Ray takes longer for objects of classes."""
+            return tuple(self._run(stream, buffers, objects))
 
         def close(self) -> None:
             """Close what was made."""
@@ -120,9 +119,11 @@ class RayWorker:
     def __init__(self) -> None:
         self._stack = contextlib.ExitStack()
         self._jobs: SessionJobs | None = None
+        self._tells_memory = False
 
     def set_up(self, payload: Mapping[str, Any], stream: bytes, buffers: Sequence[Any], files: Sequence[Any]) -> Answer:
         """Settle this process's share of its machine, before TensorFlow is imported, and make what jobs need."""
+        self._tells_memory = payload["tells_memory"]
         try:
             for name, value in payload["environment"].items():
                 os.environ.setdefault(name, value)
@@ -158,7 +159,7 @@ class RayWorker:
         reply = self._jobs.run(function, args, kwargs, name)
         del function, args, kwargs  # so that the store may have their memory back
         reply.seconds = time.monotonic() - start
-        return _answer(reply)
+        return _answer(reply, self._tells_memory)
 
     def close(self) -> None:
         """Close sessions and models."""
@@ -189,16 +190,12 @@ def _of_store(value: Any, objects: Sequence[Any]) -> Any:
     return objects[value.index] if type(value) is StoredObject else value
 
 
-def _answer(reply: Reply) -> Answer:
+def _answer(reply: Reply, with_memory: bool = False) -> Answer:
     try:
-        return _packed(reply)
+        stream, buffers = joined(pack(reply.parts(), IN_BAND))
     except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
-        return _packed(worker_failure(error, "return", reply.may_go_on))
-
-
-def _packed(reply: Reply) -> Answer:
-    stream, buffers = joined(pack(reply.parts(), IN_BAND))
-    return Answer(stream, buffers, reply.may_go_on, _memory_mb())
+        stream, buffers = joined(pack(worker_failure(error, "return", reply.may_go_on).parts(), IN_BAND))
+    return Answer(stream, buffers, reply.may_go_on, _memory_mb() if with_memory else 0.0)
 
 
 def joined(packed: Packed) -> tuple[bytes, list[Any]]:
