@@ -1,4 +1,4 @@
-"""RaySessionPool against bare actors of Ray and ProcessSessionPool, in one run: python benchmarks/ray_pool.py [WHAT ...].
+"""RaySessionPool against bare actors and ProcessSessionPool, in one run: python benchmarks/ray_pool.py [WHAT ...].
 
 WHAT is one or more of jobs, arrays, start, loss; all by default. It starts a cluster of its own on this machine: a head
 node, and two nodes of two CPUs each. The ways take turns, so that a busy machine slows all; a figure is the median of

@@ -33,8 +33,8 @@ _HTTP2_HEAD = 9
 _SETTINGS = 4
 
 _LOST_SECS = 60.0
-"""For how long workers are kept from a node that was lost. Ray finds out by itself within some fifteen seconds, and until
-then starts actors there, which wait for that long."""
+"""For how long workers are kept from a node that was lost. Ray finds out by itself within some fifteen seconds, and
+until then starts actors there, which wait for that long."""
 
 _lock = threading.Lock()  # protects what stands below it, and is held while a connection is made
 _made_by_us = False

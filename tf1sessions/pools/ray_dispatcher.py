@@ -9,13 +9,15 @@
 
 A worker that has ended by itself cost the job that it ran (``retries``). One that was lost with its node, or can no
 longer be reached, did not: its job runs again (``node_retries``). Ray notices both; a call of an actor that died on a
-node that lives ends with ``ActorDiedError``, one on a node that is gone with ``ActorUnavailableError`` about two seconds
-later. The cluster's own list has that node for ten more, in which Ray would start workers there: see Connection.
+node that lives ends with ``ActorDiedError``, one on a node that is gone with ``ActorUnavailableError`` about two
+seconds later. The cluster's own list has that node for ten more, in which Ray would start workers there; Connection
+keeps them from it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import queue
 import threading
@@ -205,8 +207,7 @@ class RayDispatcher:
             try:
                 actor, built = self._start_worker(number)
             except Exception as error:  # noqa: BLE001 - whatever Ray says of its options, or pickling of the setup
-                reply = failure_here(error, "set up")
-                self._end_next(lambda job, reply=reply: reply_error(self._options.name, job, reply))
+                self._end_next(functools.partial(_set_up_error, self._options.name, failure_here(error, "set up")))
                 continue
             worker = _Worker(number, actor)
             self._workers.append(worker)
@@ -355,9 +356,10 @@ class RayDispatcher:
         elif secs >= _NOTE_SECS and not worker.noted:
             worker.noted = True
             with contextlib.suppress(Exception):
-                text = "%s: a worker is not ready after %.0f s; Ray may have no room for it: the cluster has %s, free is %s"
                 ray = self._connection.ray
-                logger.warning(text, self._options.name, secs, ray.cluster_resources(), ray.available_resources())
+                has, free = ray.cluster_resources(), ray.available_resources()
+                text = "%s: a worker is not ready after %.0f s. Has Ray room for it? The cluster has %s, free is %s"
+                logger.warning(text, self._options.name, secs, has, free)
 
     # -- the ends of workers --
 
@@ -468,6 +470,10 @@ class RayDispatcher:
             stderr="",
             node=worker.node,
         )
+
+
+def _set_up_error(where: str, reply: Reply, job: RayJob) -> BaseException:
+    return reply_error(where, job, reply)
 
 
 def _read(answer: Answer) -> Reply:

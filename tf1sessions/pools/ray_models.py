@@ -51,7 +51,7 @@ class StoredModel:
 def put_model(path: str | os.PathLike[str], **arguments: Any) -> StoredModel:
     """Put the files of a model into Ray's object store, for workers on machines that do not have them.
 
-    The process must be connected to a cluster (``ray.init()``); a store is as large as its machine's ``/dev/shm`` allows.
+    The process must be connected to a cluster (``ray.init()``).
 
     Args:
         path: A file, a folder, or the prefix of a checkpoint, as :func:`tf1sessions.load` takes them.

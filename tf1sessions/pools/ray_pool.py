@@ -31,6 +31,7 @@ from tf1sessions.pools.ray_cluster import connect
 from tf1sessions.pools.ray_dispatcher import DispatcherOptions, RayDispatcher, RayJob
 from tf1sessions.pools.ray_models import StoredModel, put_model
 from tf1sessions.pools.ray_worker import IN_BAND, behavior_is_v1, joined, worker_class
+from tf1sessions.sessions.division import thread_counts
 
 __all__ = ["RaySessionPool", "StoredModel", "put_model"]
 
@@ -60,7 +61,8 @@ class _RayPoolOptions(ProcessPoolOptions):
                 raise self._error(f"{what} is {value!r}", "Give a dict, as for Ray.")
 
     def _check_model(self) -> None:
-        if not isinstance(self.model, StoredModel):
+        model: Any = self.model
+        if not isinstance(model, StoredModel):
             super()._check_model()
         elif self.initializer is not None or self.config is not None or self.mode == "tf2":
             raise self._error(
@@ -116,20 +118,20 @@ class RaySessionPool(SessionPool):
         max_memory_mb: As for ProcessSessionPool; of the whole process.
         model: A path on the worker's machine, or the arguments of :func:`tf1sessions.load`; or what :func:`put_model`
             has put into the object store. Each worker loads it once.
-        plan: The arguments of a :class:`~tf1sessions.MemoryPlan` as a dict, of which each worker makes one for itself on
-            its machine; or a MemoryPlan of this machine, for a cluster that is this machine.
+        plan: The arguments of a :class:`~tf1sessions.MemoryPlan` as a dict, of which each worker makes one for itself
+            on its machine; or a MemoryPlan of this machine, for a cluster that is this machine.
         retries: How many times a job is run again when its worker died or its time was up.
-        node_retries: How many times a job is run again when its node was lost, or can no longer be reached. Its code may
-            run twice, and where a node only seems lost, at the same time. The default is that of Ray's tasks.
+        node_retries: How many times a job is run again when its node was lost, or can no longer be reached. Its code
+            may run twice, and where a node only seems lost, at the same time. The default is that of Ray's tasks.
         connect_limit_secs: How long ``address`` may take to answer.
 
     Raises:
         UsageError: A wrong argument.
         UnsupportedEnvironmentError: Ray is not installed, or its cluster does not answer.
 
-    A Future's exception is a :class:`JobError`, a :class:`JobTimeoutError` or a :class:`WorkerDiedError`, as there; or an
-    UnsupportedEnvironmentError that names the versions of Python, TensorFlow or tf1sessions in which a worker's machine
-    differs. Each ``WorkerDiedError`` has ``node``, Ray's id of the node.
+    A Future's exception is a :class:`JobError`, a :class:`JobTimeoutError` or a :class:`WorkerDiedError`, as there; or
+    an UnsupportedEnvironmentError that names the versions of Python, TensorFlow or tf1sessions in which a worker's
+    machine differs. Each ``WorkerDiedError`` has ``node``, Ray's id of the node.
 
     Workers end with the pool, and, by Ray, with this process, however that ends.
 
@@ -187,25 +189,22 @@ class RaySessionPool(SessionPool):
             connect_limit_secs=connect_limit_secs,
         )
         self._connection = connect(address, connect_limit_secs, name, _at_exit)
+        self._open()
+        _pools.add(self)
+
+    def _open(self) -> None:
+        """Make what the pool works with, now that the process is connected."""
         self._process = os.getpid()
         kind = worker_class()
         self._versions: dict[str, str] = kind.versions()  # type: ignore[attr-defined]
         self._actor_class = self._connection.ray.remote(kind)
         self._actor_options = self._make_actor_options()
         self._payload = self._make_payload()
-        self._dispatcher = RayDispatcher(
-            DispatcherOptions(name, max_workers, node_retries, build_limit_secs, max_jobs_per_worker, max_memory_mb),
-            self._connection,
-            self._accounts,
-            self._start_worker,
-            self._versions,
-            self._connection.close,
-        )
-        dispatcher = self._dispatcher
+        self._dispatcher = dispatcher = self._make_dispatcher()
+        limit, retries = self._options.time_limit_secs, self._pool_options.retries
         self._options = ProcessJobOptions(
-            self._submit, dispatcher.cancel, None, time_limit_secs, dispatcher.is_current_thread, retries
+            self._submit, dispatcher.cancel, None, limit, dispatcher.is_current_thread, retries
         )
-        _pools.add(self)
 
     def job(self, name: str | None = None, time_limit_secs: float | None = None, retries: int | None = None) -> Any:
         """As :meth:`SessionPool.job`, with ``retries`` of its own."""
@@ -214,6 +213,24 @@ class RaySessionPool(SessionPool):
             return options
         check_count("retries", retries, 0, "job()")
         return dataclasses.replace(cast(ProcessJobOptions, options), retries=retries)
+
+    def _make_dispatcher(self) -> RayDispatcher:
+        options = self._pool_options
+        return RayDispatcher(
+            DispatcherOptions(
+                options.name,
+                options.max_workers,
+                options.node_retries,
+                options.build_limit_secs,
+                options.max_jobs_per_worker,
+                options.max_memory_mb,
+            ),
+            self._connection,
+            self._accounts,
+            self._start_worker,
+            self._versions,
+            self._connection.close,
+        )
 
     def _make_actor_options(self) -> dict[str, Any]:
         options = self._pool_options
@@ -233,8 +250,8 @@ class RaySessionPool(SessionPool):
     def _make_payload(self) -> dict[str, Any]:
         options = self._pool_options
         threads = max(1, int(options.num_cpus))
-        # Two between operations at least: with one, a Python function in a graph that runs its session waits for itself.
-        given = {"TF_NUM_INTRAOP_THREADS": str(threads), "TF_NUM_INTEROP_THREADS": str(max(2, threads))}
+        intra_op, inter_op = thread_counts(threads, 1)
+        given = {"TF_NUM_INTRAOP_THREADS": str(intra_op), "TF_NUM_INTEROP_THREADS": str(inter_op)}
         own_plan = options.plan is not None and not isinstance(options.plan, Mapping)
         return {
             "mode": options.mode,

@@ -9,8 +9,8 @@
       ◀── Answer ───────────────────────────────── result, or exception; whether this worker may go on
       close() ───────────────────────────────────▶ sessions are closed
 
-The class of the actor is made by :func:`worker_class`, so that Ray sends it by value: what it does first, on a machine of
-which nothing is known, is to say which versions it has.
+The class of the actor is made by :func:`worker_class`, so that Ray sends it by value: what it does first, on a machine
+of which nothing is known, is to say which versions it has.
 """
 
 from __future__ import annotations
