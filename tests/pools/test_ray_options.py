@@ -9,11 +9,13 @@ import sys
 import tarfile
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support import PythonRun
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
 from tf1sessions.pools import ray_cluster
@@ -133,3 +135,34 @@ def test_files_of_a_model_are_there_while_they_are_used(tmp_path: Path, monkeypa
             assert os.path.dirname(first) != os.path.dirname(second)
         assert Path(first).exists() and not Path(second).exists()
     assert not list(tmp_path.glob("tf1sessions-model-*"))
+
+
+def test_a_worker_plans_for_the_gpu_that_ray_gave_it(run_python: Callable[..., PythonRun]) -> None:
+    """``num_gpus=0.25`` is a quarter of a GPU, the CUDA context included, whatever is free of it at the moment."""
+    done = run_python(
+        """
+        import dataclasses, os
+        from tf1sessions.pools import ray_pool, ray_worker
+        from tf1sessions.sessions import gpus
+
+        def wanted(**options):
+            given = dict.fromkeys(field.name for field in dataclasses.fields(ray_pool._RayPoolOptions))
+            given |= dict(name="pool", max_workers=1, initargs=(), mode="tf1", retries=0, node_retries=0, num_cpus=1)
+            return ray_pool._RayPoolOptions(**given | dict(num_gpus=0, connect_limit_secs=1) | options).worker_plan()
+
+        here = gpus.Machine.from_dict({"gpus": [{"total_mb": 16000, "free_mb": 100}], "cores": 8, "mps": True})
+        gpus.look = lambda: here
+        quarter = ray_worker.plan_here(wanted(num_gpus=0.25)).share()
+        turns = os.environ["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"]
+        report(quarter=[quarter.gpu, quarter.memory_mb, quarter.by_limit, turns])
+        limit = ray_worker.plan_here(wanted(num_gpus=0.5, plan={"limit_mb": 2000})).share()
+        report(limit=[limit.memory_mb, limit.growth])
+        growth = ray_worker.plan_here(wanted(num_gpus=0.5, plan={"growth": True})).share()
+        report(growth=[growth.memory_mb is None, growth.growth])
+        report(none=[wanted(num_gpus=1), wanted(num_gpus=0)])
+        """
+    ).results
+    assert done["quarter"] == [0, 3400.0, True, "25"]
+    assert done["limit"] == [2000.0, False]
+    assert done["growth"][1] is True
+    assert done["none"] == [None, None]

@@ -28,7 +28,16 @@ from typing import Any, NamedTuple
 from tf1sessions.pools.packing import Packed, pack, unpack
 from tf1sessions.pools.pool_worker_main import Reply, SessionJobs, Setup, worker_failure
 
-__all__ = ["IN_BAND", "Answer", "RayWorker", "StoredObject", "worker_class"]
+__all__ = [
+    "IN_BAND",
+    "Answer",
+    "RayWorker",
+    "StoredObject",
+    "behavior_is_v1",
+    "joined",
+    "plan_here",
+    "worker_class",
+]
 
 IN_BAND = 64 << 10
 """Arrays with fewer bytes than this are copied into the pickle of a job, and are writable; arbitrary. Larger ones are
@@ -135,7 +144,7 @@ class RayWorker:
                 importlib.import_module("tf1sessions.sessions.calls").install_fast_path()
             setup: Setup = unpack(stream, buffers)
             if payload["plan"] is not None:
-                setup = dataclasses.replace(setup, plan=_plan_here(payload["plan"]), number=0)
+                setup = dataclasses.replace(setup, plan=plan_here(payload["plan"]), number=0)
             if files:
                 unpacked = importlib.import_module("tf1sessions.pools.ray_models").unpacked
                 path = self._stack.enter_context(unpacked(files[0], payload["model_name"]))
@@ -166,7 +175,7 @@ class RayWorker:
         self._stack.close()
 
 
-def _plan_here(wanted: Mapping[str, Any]) -> Any:
+def plan_here(wanted: Mapping[str, Any]) -> Any:
     """The MemoryPlan of this worker alone, on the GPUs that Ray has given it.
 
     Args:
@@ -176,13 +185,17 @@ def _plan_here(wanted: Mapping[str, Any]) -> Any:
     division = importlib.import_module("tf1sessions.sessions.division")
     arguments = dict(wanted)
     share, machine = arguments.pop("share", None), arguments.get("machine")
+    machine = gpus.look() if machine is None else gpus.Machine.from_dict(machine)
     if share is not None:
-        machine = gpus.look() if machine is None else gpus.Machine.from_dict(machine)
         if machine.gpus:
             arguments["limit_mb"] = share * min(gpu.total_mb for gpu in machine.gpus) - division.CONTEXT_MB
         if machine.mps:
             os.environ.setdefault(division.MPS_PERCENTAGE, str(max(1, int(100 * share))))
-        arguments["machine"] = machine
+    if arguments.get("limit_mb") is not None or arguments.get("fraction") is not None:
+        # Whether it is free is a matter of waiting: a worker that was just killed may still have it.
+        free = tuple(dataclasses.replace(gpu, free_mb=gpu.total_mb) for gpu in machine.gpus)
+        machine = dataclasses.replace(machine, gpus=free)
+    arguments["machine"] = machine
     return importlib.import_module("tf1sessions.sessions.memory").MemoryPlan(**arguments)
 
 
