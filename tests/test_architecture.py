@@ -32,7 +32,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "sessions": ("errors", "files", "forks", "runtime"),
     "pipelines": ("errors", "texts", "forks", "runtime", "sessions"),
     "models": ("errors", "runtime", "sessions", "pipelines"),
-    "pools": ("errors", "texts", "forks", "runtime", "sessions", "models"),
+    "pools": ("", "errors", "texts", "forks", "runtime", "sessions", "models"),
     "serving": ("", "errors", "files", "runtime", "sessions", "pipelines", "models", "pools"),
     "estimator": ("errors", "runtime"),
     "contrib": ("errors", "source", "runtime", "estimator"),
@@ -125,6 +125,7 @@ PYTEST_PLUGIN = {f"tf1sessions.testing.{name}" for name in ("fixture_values", "p
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
 OPTIONAL = {"PIL", "google", "scipy"}  # google.protobuf comes with TensorFlow
 OPTIONAL |= {"fissix"}  # of the extra "port", for files of Python 2
+OPTIONAL |= {"ray"}  # of the extra "ray"
 OPTIONAL |= {"grpc", "prometheus_client", "starlette", "tensorflow_serving", "uvicorn"}  # of the extra "serve"
 # The same, by the tables of scripts/old_libraries; h5py comes with TensorFlow.
 OPTIONAL |= {"ale_py", "gym", "gymnasium", "h5py", "matplotlib", "nltk", "pandas", "sklearn", "yaml"}
@@ -455,6 +456,7 @@ def test_exports_are_exact_and_sorted() -> None:
         "Model",
         "ProcessSessionPool",
         "QueuePipeline",
+        "RaySessionPool",
         "Session",
         "SessionClient",
         "SessionConfig",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import importlib.util
 import json
 import re
 from collections.abc import Callable
@@ -38,6 +39,7 @@ from tf1sessions.source.program import read_text
     CHECKPOINTS,
     VERIFYING,
     SERVING,
+    RAY,
     OPERATIONS,
     PORTING,
     AUDITING,
@@ -55,6 +57,7 @@ from tf1sessions.source.program import read_text
         "10-checkpoints",
         "11-verify",
         "14-serving",
+        "16-ray",
         "custom-ops",
         "port",
         "audit",
@@ -88,9 +91,18 @@ def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -
     assert outputs_that_differ(code, done.results) == []
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray: pip install 'tf1sessions[ray]'")
+def test_python_on_ray(run_python: Callable[..., PythonRun]) -> None:
+    code = blocks(RAY, "python")
+    listed = json.dumps([[block.page, block.line, block.text] for block in code])
+    done = run_python(RUN_BLOCKS, listed, deadline=150, env={"RAY_AUTH_MODE": "disabled"})
+    assert outputs_that_differ(code, done.results) == []
+
+
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING, SERVING)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING, SERVING, RAY)
     }
 
 

@@ -12,7 +12,7 @@ below, and there are no circles::
     sessions/          one graph and its session: GraphSession, compiled calls, memory plans
     pipelines/         concurrent work inside one session: Batcher, WorkQueue, QueuePipeline
     models/            models that TensorFlow 1 wrote: load(), inspection
-    pools/             many sessions at once: pools of threads and of processes, the fork server
+    pools/             many sessions at once: pools of threads, of processes and on Ray, the fork server
     serving/           one process has the device and the models, others call it: by HTTP, gRPC, shared memory
     estimator/         tf.estimator of 1.15
     contrib/           tf.contrib of 1.15: a module here for each module there
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tf1sessions.pipelines.pipeline import QueuePipeline
     from tf1sessions.pipelines.work import WorkQueue
     from tf1sessions.pools.processes import ProcessSessionPool
+    from tf1sessions.pools.ray_pool import RaySessionPool
     from tf1sessions.pools.threads import ThreadSessionPool
     from tf1sessions.runtime import enable_v1_behavior, tf1
     from tf1sessions.serving.session_client import SessionClient
@@ -62,6 +63,7 @@ __all__ = [
     "Model",
     "ProcessSessionPool",
     "QueuePipeline",
+    "RaySessionPool",
     "Session",
     "SessionClient",
     "SessionConfig",
@@ -89,6 +91,7 @@ _HOMES: dict[str, str | None] = {
     "Model": "tf1sessions.models.model",
     "ProcessSessionPool": "tf1sessions.pools.processes",
     "QueuePipeline": "tf1sessions.pipelines.pipeline",
+    "RaySessionPool": "tf1sessions.pools.ray_pool",
     "Session": "tf1sessions.sessions.calls",
     "SessionClient": "tf1sessions.serving.session_client",
     "SessionConfig": "tf1sessions.sessions.config",

@@ -1,13 +1,13 @@
-"""Many sessions at once: pools of threads, and of worker processes that are forks of a warm server.
+"""Many sessions at once: pools of threads, of worker processes that are forks of a warm server, and on a Ray cluster.
 
 Files::
 
-    both pools
+    all pools
       progress.py            counts of a pool, and a bar for progress=True
       jobs.py                a job: a function's call, its future, its name and limit
       accounts.py            which jobs run and have ended: futures, counts, progress
       mapping.py             map() over iterators that may be endless
-      base.py                SessionPool: the interface of both
+      base.py                SessionPool: the interface of all
       threads.py             ThreadSessionPool: many sessions in one process, a thread each
     the fork server, for pools and for scripts
       resource_limits.py     which limit of the system kept a process from being started
@@ -40,4 +40,10 @@ Files::
       pool_worker_main.py    the program of a worker
       preparation.py         code that it runs first, so that its TensorFlow is like this process's
       process_errors.py      errors of jobs, from replies and from the end of a worker
+    a Ray cluster, in the order of a job's way
+      ray_cluster.py         the cluster that this process is connected to
+      ray_models.py          models in Ray's object store
+      ray_pool.py            RaySessionPool: many sessions, an actor of Ray each
+      ray_dispatcher.py      the thread that gives jobs to actors; what ended and lost ones cost
+      ray_worker.py          the program of an actor
 """

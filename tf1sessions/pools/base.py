@@ -1,4 +1,4 @@
-"""The common part of both pools of sessions: jobs, their names and limits, and the Executor's interface.
+"""The common part of all pools of sessions: jobs, their names and limits, and the Executor's interface.
 
 ::
 

@@ -48,6 +48,7 @@ from tf1sessions.texts import text_of
 __all__ = [
     "REPLY_HEAD",
     "Reply",
+    "SessionJobs",
     "Setup",
     "failure_here",
     "preload",
@@ -55,6 +56,7 @@ __all__ = [
     "preload_tf2",
     "unpack_reply",
     "work",
+    "worker_failure",
 ]
 
 REPLY_HEAD = struct.Struct("=i??d")
@@ -169,7 +171,7 @@ def _serve(payload: Mapping[str, Any]) -> None:
             jobs = _set_up(channel, payload, stack)
             reply = Reply()
         except BaseException as error:  # noqa: BLE001 - it is the first job's, whatever it is
-            jobs, reply = None, _failure(error, "build")
+            jobs, reply = None, worker_failure(error, "build")
         _send(channel, pack(reply.parts(), channel.in_band))
         while jobs is not None and _work_on(channel, status, jobs):
             pass
@@ -224,7 +226,7 @@ def _end_child(error: BaseException | None) -> NoReturn:
         os._exit(code & 0xFF)
 
 
-def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.ExitStack) -> _Jobs:
+def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.ExitStack) -> SessionJobs:
     is_hidden = any(hides_standard_library(sys.modules, entry) for entry in payload["path"][:1])
     if payload["prepare"]:
         _of_this_process(exec, payload["prepare"], {})
@@ -235,10 +237,10 @@ def _set_up(channel: Channel, payload: Mapping[str, Any], stack: contextlib.Exit
     sys.path[:] = payload["path"]
     stream, buffers = _receive(channel)
     setup: Setup = unpack(stream, buffers)
-    return _Jobs(payload["mode"], payload["v1"], setup, stack)
+    return SessionJobs(payload["mode"], payload["v1"], setup, stack)
 
 
-def _work_on(channel: Channel, status: SharedStatus, jobs: _Jobs) -> bool:
+def _work_on(channel: Channel, status: SharedStatus, jobs: SessionJobs) -> bool:
     """Runs the jobs of the next message; nothing of them outlives it. False when no other job may be run here."""
     stream, buffers = _receive(channel)
     go_on, has_sent_last = True, False
@@ -279,7 +281,7 @@ def _answer(channel: Channel, status: SharedStatus, index: int, reply: Reply, is
     except BaseException as error:  # whatever a foreign __reduce__ raises, and what is too long
         if channel.closed or reply.place == "return":
             raise
-        return _answer(channel, status, index, _failure(error, "return", reply.may_go_on), is_last)
+        return _answer(channel, status, index, worker_failure(error, "return", reply.may_go_on), is_last)
 
 
 def _receive(channel: Channel) -> tuple[Any, Any]:
@@ -305,8 +307,14 @@ def _send(channel: Channel, packed: Packed) -> None:
         raise
 
 
-class _Jobs:
-    """Runs jobs, with what was made once for all of them."""
+class SessionJobs:
+    """Runs jobs, with what was made once for all of them. For the worker's main thread; also in workers on Ray.
+
+    Args:
+        mode, v1: Of the pool, and whether TensorFlow behaves as version 1.
+        setup: What is made.
+        stack: Closes it.
+    """
 
     def __init__(self, mode: str, v1: bool, setup: Setup, stack: contextlib.ExitStack) -> None:
         if mode == "tf1" and v1:
@@ -338,7 +346,7 @@ class _Jobs:
         try:
             function, args, kwargs, name = _of_this_process(job.call, buffers, self._functions)
         except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
-            return _failure(error, "unpickle")
+            return worker_failure(error, "unpickle")
         return self.run(function, args, kwargs, name)
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Reply:
@@ -348,7 +356,7 @@ class _Jobs:
                 return self._run_with_session(function, args, kwargs, name)
             return Reply(_of_this_process(function, *self._first, *args, **kwargs))
         except BaseException as error:  # noqa: BLE001 - it becomes the Future's exception, whatever it is
-            return _failure(error, "run")
+            return worker_failure(error, "run")
 
     def _run_with_session(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
@@ -365,14 +373,15 @@ class _Jobs:
             finally:
                 clean = leave(defaults)
         except BaseException as error:  # noqa: BLE001 - as above
-            return _failure(error, "run", clean and not (self._session and session.closed))
+            return worker_failure(error, "run", clean and not (self._session and session.closed))
         finally:
             if session is not self._session:
                 session.close()
         return Reply(result, may_go_on=clean and not (self._session and session.closed))
 
 
-def _failure(error: BaseException, place: str, may_go_on: bool = True) -> Reply:
+def worker_failure(error: BaseException, place: str, may_go_on: bool = True) -> Reply:
+    """Make the reply for an exception in a worker."""
     text = "".join(traceback.format_exception(error)).rstrip()
     chain = [error]
     while (cause := chain[-1].__cause__) is not None and all(cause is not one for one in chain):
