@@ -28,7 +28,9 @@ __all__ = ["launch"]
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
 @click.option("--ps", type=click.IntRange(0, 1000), default=1, metavar="N", help="Parameter servers. Default: 1.")
 @click.option("--workers", type=click.IntRange(0, 1000), default=2, metavar="N", help="Workers. Default: 2.")
-@click.option("--chief", is_flag=True, help="A chief besides the workers, as Estimators want it. Default: worker 0 is it.")
+@click.option(
+    "--chief", is_flag=True, help="A chief besides the workers, as Estimators want it. Default: worker 0 is it."
+)
 @click.option("--evaluator", is_flag=True, help="A task that evaluates checkpoints, for train_and_evaluate.")
 @click.option(
     "--flag",

@@ -3,10 +3,11 @@
 Data flow: :class:`Launch` makes a :class:`~tf1sessions.scripts.jobs.Job` of each task, with its flags and its
 ``TF_CONFIG``, and runs them all at once as one :class:`~tf1sessions.scripts.runner.Run`. Two things act while it goes on:
 
-- the run's listener, in the run's thread: :meth:`Launch._on_event`. When the tasks that train are done, it ends those
+- the run's listener, in the run's thread: :meth:`Launch._on_event`. When the tasks that train have ended, it ends those
   that never end by themselves. The first task that fails ends the run (``fail_fast``).
 - :class:`_Watcher`, a thread that looks at which ports the tasks listen. A task without a server after a while is named;
-  at the time limit the run is ended, as the others would wait for it for ever.
+  at the time limit the run is ended, as the others would wait for it for ever. And when the programs of all tasks that
+  train are through, it lets their processes end (task_main.py: why they wait for each other).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tf1sessions.cluster import flags
+from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
 from tf1sessions.cluster.ports import HeldPorts, listening
 from tf1sessions.cluster.tasks import Cluster, Task
 from tf1sessions.errors import ConfigError
@@ -112,7 +114,7 @@ def _task_job(job: Job, cluster: Cluster, task: Task, found: flags.TaskFlags, se
         job,
         name=task.name,
         args=(*found.arguments(cluster, task), *flags.fill_in(job.args, cluster, task)),
-        env={**job.env, "TF_CONFIG": cluster.tf_config(task)},
+        env={**job.env, "TF_CONFIG": cluster.tf_config(task), TASK_VARIABLE: task.name},
         settings=own,
     )
 
@@ -175,6 +177,7 @@ class Launch:
     def _on_event(self, event: Event) -> None:
         self._listener(event)
         if isinstance(event, RunStarted):
+            self._watcher.marks = Marks(event.folder / ".claims")
             self._say_how_tasks_are_told()
         elif isinstance(event, JobStarted):
             self._watcher.begin(event.index)
@@ -189,7 +192,9 @@ class Launch:
 
     def _say_how_tasks_are_told(self) -> None:
         names = [f"--{name}" for name in self._flags.names.values()]
-        self.running.note(f"each task is told which it is by {' '.join([*names, 'and TF_CONFIG' if names else 'TF_CONFIG'])}")
+        self.running.note(
+            f"each task is told which it is by {' '.join([*names, 'and TF_CONFIG' if names else 'TF_CONFIG'])}"
+        )
         if os.environ.get("TF_CONFIG"):
             self.running.note("the TF_CONFIG of the environment is of another cluster, and is replaced")
 
@@ -231,6 +236,8 @@ class _Watcher:
         self._lock = threading.Lock()  # protects what follows
         self._started: dict[int, float] = {}  # tasks that run and have no server yet
         self._named: set[int] = set()
+        self._training = {index for index, task in enumerate(tasks) if task.trains}  # whose programs are not through
+        self.marks: Marks | None = None
         self._any_server = False
         self._to_end: dict[int, float] = {}
 
@@ -247,13 +254,18 @@ class _Watcher:
 
     def begin(self, index: int) -> None:
         """A task was started."""
-        if index in self._ports:
-            with self._lock:
+        with self._lock:
+            if self._tasks[index].trains:
+                self._training.add(index)
+                if self.marks is not None:
+                    self.marks.forget(self._tasks[index].name)
+            if index in self._ports:
                 self._started[index] = time.monotonic()
 
     def end(self, index: int) -> None:
-        """A task has ended."""
+        """A task has ended, whichever way; one that failed and is not started again ends the run."""
         with self._lock:
+            self._training.discard(index)
             self._started.pop(index, None)
             self._to_end.pop(index, None)
 
@@ -271,9 +283,22 @@ class _Watcher:
                 del self._started[index]
             return self._any_server
 
+    def _release_those_through(self) -> None:
+        with self._lock:
+            if self.marks is None or not self._training:
+                return
+            done = {index for index in self._training if self.marks.is_through(self._tasks[index].name)}
+            self._training -= done
+            is_last = not self._training
+            if is_last:
+                self.marks.release()
+        for index in sorted(done) if not is_last else ():
+            self._running.note("is through; its server stays for the other workers", index)
+
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_SECS):
             self.look()
+            self._release_those_through()
             now = time.monotonic()
             with self._lock:
                 due = [index for index, at in self._to_end.items() if at <= now]

@@ -1,9 +1,13 @@
 """Runs a task's program in its process, with its server bound to the loopback interface.
 
-``tf.train.Server`` listens on all interfaces, whatever its address in the ClusterSpec is, and whoever reaches it can run
-any operation: its gRPC has no authentication. :func:`execute` runs a program as
+``tf.train.Server`` listens on all interfaces, whatever its address in the ClusterSpec is, and whoever reaches it can
+run any operation: its gRPC has no authentication. :func:`execute` runs a program as
 :func:`tf1sessions.scripts.program.execute` does, and binds the socket of each server that it makes to the device
 ``lo`` (``SO_BINDTODEVICE``, for which Linux wants no privilege), so that nothing from another machine gets to it.
+
+A session begins by calling all tasks of its cluster, and waits for ever for one that has come and gone: of two workers
+that start together, one may be through before the other makes its session. So the server of a program that is through
+stays until :class:`~tf1sessions.cluster.launching.Launch` says that all are. Both sides do that by :class:`Marks`.
 """
 
 from __future__ import annotations
@@ -13,10 +17,12 @@ import importlib
 import logging
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..scripts import importer, program
+from .marks import TASK_VARIABLE, Marks
 
 __all__ = ["bind_to_loopback", "execute", "ignored_options"]
 
@@ -40,7 +46,17 @@ def execute(payload: Mapping[str, Any]) -> int:
         payload: As for :func:`tf1sessions.scripts.program.execute`, with the key ``"loopback"``: whether servers are
             bound to the loopback interface.
     """
-    return program.execute(payload, begin=functools.partial(importer.after_import, _Servers(payload["loopback"]).watch))
+    marks = Marks(payload["settings"]["claims_dir"])
+    servers = _Servers(payload["loopback"])
+
+    def wait_for_others(exit_code: int) -> None:
+        if exit_code == 0 and servers.made:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            marks.set_through(os.environ[TASK_VARIABLE])
+            marks.wait_for_release()
+
+    return program.execute(payload, lambda: importer.after_import(servers.watch), wait_for_others)
 
 
 class _Servers:
@@ -49,6 +65,7 @@ class _Servers:
     def __init__(self, loopback: bool) -> None:
         self._loopback = loopback
         self._warned = False
+        self.made: list[Any] = []  # kept, so that they serve when the program has lost them
 
     def watch(self, face: Any) -> None:
         server = face.train.Server
@@ -60,6 +77,7 @@ class _Servers:
         @functools.wraps(original)
         def init(server: Any, *args: Any, **kwargs: Any) -> None:
             original(server, *args, **kwargs)
+            self.made.append(server)
             if self._loopback:
                 bind_to_loopback(int(str(server.target).rpartition(":")[2]))
 

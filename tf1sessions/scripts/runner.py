@@ -286,11 +286,11 @@ class Run:
         self._inbox.put(_Interrupted(signum))
 
     def complete(self, index: int, reason: str) -> None:
-        """Ends a job that has done its part, and counts it as done. Returns at once; for any thread and the listener."""
+        """Ends a job that has done its part, and counts it as done. Returns at once; for any thread or listener."""
         self._inbox.put(_Completed(index, reason))
 
     def fail(self, reason: str) -> None:
-        """Ends the run as one whose jobs cannot succeed. Returns at once; for any thread and the listener."""
+        """Ends the run as one whose jobs cannot succeed. Returns at once; for any thread or listener."""
         self._inbox.put(_Failed(reason))
 
     def note(self, text: str, index: int | None = None) -> None:
