@@ -108,7 +108,8 @@ __all__ = ["launch"]
     "visible_devices",
     metavar="LIST",
     callback=check_setting_option,
-    help='GPUs that chief, workers and evaluator may use, as in CUDA_VISIBLE_DEVICES: "0,1". Parameter servers use none.',
+    help='GPUs that chief, workers and evaluator may use, as in CUDA_VISIBLE_DEVICES: "0,1". '
+    "Parameter servers use none.",
 )
 @click.option("--warnings", is_flag=True, help="Leave TensorFlow's deprecation warnings in what tasks write.")
 @click.option("--json", "as_json", is_flag=True, help="Print only the summary on stdout, as JSON.")
@@ -188,7 +189,7 @@ def launch(
     with printer, launching.running.heeding_signals():
         summary = launching.run()
     printer.finish(summary)
-    ctx.exit(summary.exit_code)
+    ctx.exit(summary.exit_code or int(launching.has_no_server))
 
 
 def _printer(as_json: bool) -> Printer:

@@ -3,15 +3,16 @@
 Data flow: :class:`Launch` makes a :class:`~tf1sessions.scripts.jobs.Job` of each task, with its flags and its
 ``TF_CONFIG``, and runs them all at once as one :class:`~tf1sessions.scripts.runner.Run`. Two things act while it goes on:
 
-- the run's listener, in the run's thread: :meth:`Launch._on_event`. When the tasks that train have ended, it ends those
-  that never end by themselves. The first task that fails ends the run (``fail_fast``).
-- :class:`_Watcher`, a thread that looks at which ports the tasks listen. A task without a server after a while is named;
-  at the time limit the run is ended, as the others would wait for it for ever. And when the programs of all tasks that
-  train are through, it lets their processes end (task_main.py: why they wait for each other).
+- the run's listener, in the run's thread: :meth:`Launch._on_event`. When the tasks that train have ended, it ends
+  those that never end by themselves. The first task that fails ends the run (``fail_fast``).
+- :class:`_Watcher`, a thread that looks which tasks have a server. A task without a server after a while is named;
+  at the time limit the run is ended, as the others would wait for it for ever. And when the programs of all tasks
+  that train are through, it lets their processes end (task_main.py: why they wait for each other).
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -162,6 +163,7 @@ class Launch:
             self._held.close()
             raise
         self._watcher = _Watcher(self.running, tasks, self._held.ports, settings.start_limit_secs)
+        self.has_no_server = False  # whether the program turned out not to be distributed
         self._left = {index for index, task in enumerate(tasks) if task.trains}
 
     def run(self) -> RunSummary:
@@ -200,7 +202,7 @@ class Launch:
 
     def _refuse_to_go_on(self, index: int) -> None:
         """No task has built a server, and one is through: each runs the whole program, for itself alone."""
-        name = self.cluster.tasks[index].name
+        name, self.has_no_server = self.cluster.tasks[index].name, True
         self.running.note(
             f"{name} is done, and no task has built a tf.train.Server: the program is not distributed, or learns in "
             "another way which task it is. Name its flags with --flag ROLE=NAME, or write {job_name} and {task_index} "
@@ -240,6 +242,7 @@ class _Watcher:
         self.marks: Marks | None = None
         self._any_server = False
         self._to_end: dict[int, float] = {}
+        self._alone: tuple[int, float] | None = None  # the last task that trains, and when it will be named
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -276,11 +279,13 @@ class _Watcher:
 
     def look(self) -> bool:
         """Whether any task has built a server up to now."""
-        found = listening(self._ports.values())
+        found = listening(self._ports.values())  # also of a server in a process that the program has started
         with self._lock:
-            self._any_server = self._any_server or bool(found)
-            for index in [index for index in self._started if self._ports[index] in found]:
-                del self._started[index]
+            for index, port in self._ports.items():
+                marked = self.marks is not None and self.marks.has_server(self._tasks[index].name)
+                if marked or port in found:
+                    self._any_server = True
+                    self._started.pop(index, None)
             return self._any_server
 
     def _release_those_through(self) -> None:
@@ -292,6 +297,8 @@ class _Watcher:
             is_last = not self._training
             if is_last:
                 self.marks.release()
+            if len(self._training) == 1 and self._alone is None:
+                self._alone = (min(self._training), time.monotonic() + _NAMED_SECS)
         for index in sorted(done) if not is_last else ():
             self._running.note("is through; its server stays for the other workers", index)
 
@@ -301,6 +308,9 @@ class _Watcher:
             self._release_those_through()
             now = time.monotonic()
             with self._lock:
+                alone = None
+                if self._alone is not None and self._alone[1] <= now:
+                    alone, self._alone = self._alone[0], (self._alone[0], math.inf)
                 due = [index for index, at in self._to_end.items() if at <= now]
                 slow = {i for i, began in self._started.items() if now - began > _NAMED_SECS} - self._named
                 late = [index for index, began in self._started.items() if now - began > self._limit_secs]
@@ -309,6 +319,12 @@ class _Watcher:
                     del self._to_end[index]
                 for index in late:
                     del self._started[index]
+            if alone is not None and alone in self._training and sum(task.trains for task in self._tasks) > 1:
+                self._running.note(
+                    f"has been at work for {_NAMED_SECS:g} s since all others are through; with SyncReplicasOptimizer "
+                    "the last one waits for ever for what the others no longer send, as it does on TensorFlow 1",
+                    alone,
+                )
             for index in sorted(slow):
                 self._running.note(f"has built no server after {_NAMED_SECS:g} s; the other tasks wait for it", index)
             for index in due:

@@ -22,13 +22,22 @@ class Marks:
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
 
+    def set_server(self, task: str) -> None:
+        """Say that a task has built its server."""
+        (self._folder / f"server-{task}").touch()
+
+    def has_server(self, task: str) -> bool:
+        """Whether that was said."""
+        return (self._folder / f"server-{task}").exists()
+
     def set_through(self, task: str) -> None:
         """Say that a task's program has ended well, and that only its server is still there."""
         (self._folder / f"through-{task}").touch()
 
     def forget(self, task: str) -> None:
-        """Take that back: the task starts again."""
-        (self._folder / f"through-{task}").unlink(missing_ok=True)
+        """Take all back that was said of a task: it starts again."""
+        for what in ("server", "through"):
+            (self._folder / f"{what}-{task}").unlink(missing_ok=True)
 
     def is_through(self, task: str) -> bool:
         """Whether that was said."""
