@@ -19,6 +19,8 @@ from tf1sessions.cli.programs import (
 
 if TYPE_CHECKING:
     from tf1sessions.cli.progress import Printer
+    from tf1sessions.cluster.launching import LaunchSettings
+    from tf1sessions.scripts.jobs import Job
 
 __all__ = ["launch"]
 
@@ -72,6 +74,19 @@ __all__ = ["launch"]
     metavar="SECS",
     callback=seconds_option,
     help="Time for the evaluator when the training is done. Default: 120.",
+)
+@click.option(
+    "--print",
+    "form",
+    type=click.Choice(["commands", "slurm", "kubernetes"]),
+    help="Start nothing; print what starts the cluster on several machines: command lines, a Slurm batch script, or "
+    "objects for Kubernetes.",
+)
+@click.option(
+    "--hosts",
+    metavar="LIST",
+    help="With --print commands: the tasks' machines, HOST or HOST:PORT with commas between; parameter servers first, "
+    "then the chief and the workers.",
 )
 @click.option("--out", metavar="DIR", help="The run folder. Default: a new one in runs/, named by date and time.")
 @click.option(
@@ -127,6 +142,8 @@ def launch(
     restart: int,
     first_port: int | None,
     address: str | None,
+    form: str | None,
+    hosts: str | None,
     start_limit: float,
     evaluator_limit: float,
     out: str | None,
@@ -146,6 +163,7 @@ def launch(
         tf1sessions launch --ps 1 --workers 2 train.py -- --batch_size 32
         tf1sessions launch --ps 1 --workers 1 --chief --evaluator estimator.py
         tf1sessions launch --ps 0 --workers 2 train.py -- {job_name} {task_index}
+        tf1sessions launch --workers 4 --print slurm train.py > train.sbatch
     """
     from tf1sessions.cluster.launching import Launch, LaunchSettings
     from tf1sessions.errors import ScriptUsageError
@@ -161,25 +179,30 @@ def launch(
             raise ScriptUsageError("the name is empty", where=option, next_step="Give one, or leave it out.")
     if scripts and not scripts[0].endswith(".py"):
         raise ScriptUsageError(f"launch takes a script or a module, not {scripts[0]!r}")
-    printer = _printer(as_json)
-    launching = Launch(
-        Job(script=None if module else scripts[0], module=module, args=ctx.obj),
-        LaunchSettings(
-            ps=ps,
-            workers=workers,
-            chief=chief,
-            evaluator=evaluator,
-            flags=flags,
-            restart=restart,
-            first_port=first_port,
-            address=address,
-            start_limit_secs=start_limit,
-            evaluator_limit_secs=evaluator_limit,
-            job=JobSettings(**settings),
-            run=RunSettings(out=out, deprecations=warnings, grace_secs=grace),
-        ),
-        printer.on_event,
+    job = Job(script=None if module else scripts[0], module=module, args=ctx.obj)
+    wanted = LaunchSettings(
+        ps=ps,
+        workers=workers,
+        chief=chief,
+        evaluator=evaluator,
+        flags=flags,
+        restart=restart,
+        first_port=first_port,
+        address=address,
+        start_limit_secs=start_limit,
+        evaluator_limit_secs=evaluator_limit,
+        job=JobSettings(**settings),
+        run=RunSettings(out=out, deprecations=warnings, grace_secs=grace),
     )
+    if hosts is not None and form != "commands":
+        raise ScriptUsageError(
+            "--hosts is for --print commands", next_step="Leave it out: tasks start on this machine."
+        )
+    if form is not None:
+        _print(form, job, wanted, hosts)
+        return
+    printer = _printer(as_json)
+    launching = Launch(job, wanted, printer.on_event)
     if address is not None:
         click.echo(
             "warning: --insecure-bind: TensorFlow's servers have no authentication. Whoever reaches their ports can "
@@ -190,6 +213,23 @@ def launch(
         summary = launching.run()
     printer.finish(summary)
     ctx.exit(summary.exit_code or int(launching.has_no_server))
+
+
+def _print(form: str, job: Job, settings: LaunchSettings, hosts: str | None) -> None:
+    """Print what starts the cluster on several machines."""
+    from tf1sessions.cluster import recipes
+    from tf1sessions.cluster.launching import program_flags
+    from tf1sessions.cluster.tasks import Cluster
+    from tf1sessions.scripts.jobs import check_job
+
+    check_job(job)
+    found = program_flags(job, settings)
+    count = Cluster.size(settings.ps, settings.workers, settings.chief)
+    names = hosts.split(",") if hosts is not None else [f"HOST{number}" for number in range(1, count + 1)]
+    shape = (settings.ps, settings.workers, settings.chief, settings.evaluator)
+    cluster = Cluster.at(recipes.addresses(names, count), *shape)
+    for line in recipes.FORMS[form](recipes.Recipe(job, cluster, found)):
+        click.echo(line)
 
 
 def _printer(as_json: bool) -> Printer:

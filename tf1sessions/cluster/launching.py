@@ -1,7 +1,7 @@
 """Runs the tasks of a cluster, and decides when it is done or has failed.
 
 Data flow: :class:`Launch` makes a :class:`~tf1sessions.scripts.jobs.Job` of each task, with its flags and its
-``TF_CONFIG``, and runs them all at once as one :class:`~tf1sessions.scripts.runner.Run`. Two things act while it goes on:
+``TF_CONFIG``, and runs them at once as one :class:`~tf1sessions.scripts.runner.Run`. While it goes on, two things act:
 
 - the run's listener, in the run's thread: :meth:`Launch._on_event`. When the tasks that train have ended, it ends
   those that never end by themselves. The first task that fails ends the run (``fail_fast``).
