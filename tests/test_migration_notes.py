@@ -142,6 +142,7 @@ def test_tables_of_options_are_complete() -> None:
         for page in (
             *(RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, SERVING, OPERATIONS, PORTING, AUDITING),
             NOTES / "13-testing.md",
+            NOTES / "15-clusters.md",
         )
         for row in table(page, "Option")
     ]

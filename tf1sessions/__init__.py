@@ -17,6 +17,7 @@ below, and there are no circles::
     estimator/         tf.estimator of 1.15
     contrib/           tf.contrib of 1.15: a module here for each module there
     scripts/           unmodified TF1 programs: `tf1sessions run`, and the TF1 face of a process
+    cluster/           distributed TF1 programs: `tf1sessions launch`, a cluster on this machine
     porting/           leaving TensorFlow 1: models, checkpoints, recordings, verify; and code: audit, port
     doctor/            problems of a machine or in a script, found before they bite
     testing/           testing that sessions are safe in threads: races, leaks, schedules, the pytest plugin

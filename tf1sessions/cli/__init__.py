@@ -5,6 +5,7 @@ Files::
     main.py        finds the subcommand; errors and exit codes
     signals.py     SIGTERM and SIGHUP as errors, which cleaning up survives
     run.py         tf1sessions run
+    launch.py      tf1sessions launch
     inspect.py     tf1sessions inspect
     html_pages.py  pages that commands write
     report.py      the report of tf1sessions inspect

@@ -25,10 +25,14 @@ __all__ = ["LivePrinter"]
 
 
 class LivePrinter(Printer):
-    """A table with a line a job, drawn anew while the run lasts."""
+    """A table with a line a job, drawn anew while the run lasts.
 
-    def __init__(self) -> None:
-        super().__init__()
+    Args:
+        of_cluster: As for :class:`~tf1sessions.cli.progress.Printer`.
+    """
+
+    def __init__(self, of_cluster: bool = False) -> None:
+        super().__init__(of_cluster)
         self._live: Live | None = None
         self._head = ""
         self._ready = False

@@ -27,6 +27,7 @@ __all__ = ["execute", "main"]
 
 _COMMANDS = {
     "run": ("tf1sessions.cli.run:run", "Run TensorFlow 1 scripts unmodified, several at once."),
+    "launch": ("tf1sessions.cli.launch:launch", "Run a distributed TensorFlow 1 program as a cluster on this machine."),
     "audit": ("tf1sessions.cli.audit:audit", "Show where code stands on its way from TensorFlow 1."),
     "inspect": ("tf1sessions.cli.inspect:inspect", "Show what a TensorFlow 1 model contains, and what in it is risky."),
     "convert": ("tf1sessions.cli.convert:convert", "Convert a TensorFlow 1 model to TensorFlow 2, and check it."),

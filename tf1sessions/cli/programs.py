@@ -10,7 +10,14 @@ import click
 
 from tf1sessions.texts import quoted
 
-__all__ = ["CONTEXT_SETTINGS", "ProgramsCommand", "check_programs", "check_setting_option", "only_one"]
+__all__ = [
+    "CONTEXT_SETTINGS",
+    "ProgramsCommand",
+    "check_programs",
+    "check_setting_option",
+    "only_one",
+    "seconds_option",
+]
 
 _PROGRAMS = (".py", ".ipynb", ".toml")
 CONTEXT_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -90,3 +97,12 @@ def check_setting_option(ctx: click.Context, param: click.Parameter, value: Any)
         return check_setting(str(param.name), value)
     except ValueError as error:
         raise click.BadParameter(f"{error}.") from None
+
+
+def seconds_option(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """The callback of an option that is a number of seconds."""
+    from tf1sessions.scripts.jobs import MAX_SECS
+
+    if not 0 < value <= MAX_SECS:
+        raise click.BadParameter(f"{value!r} is not a number of seconds above 0, and at most {MAX_SECS:,}.")
+    return value

@@ -44,11 +44,20 @@ from tf1sessions.texts import printable, quoted
 
 __all__ = ["JsonPrinter", "Printer"]
 
+_FAILED = ("failed", "killed", "timeout")
+
 
 class Printer:
-    """Plain lines; also what all printers share. Use it with ``with`` around the run, then :meth:`finish`."""
+    """Plain lines; also what all printers share. Use it with ``with`` around the run, then :meth:`finish`.
 
-    def __init__(self) -> None:
+    Args:
+        of_cluster: Whether the jobs are the tasks of one cluster: none has the terminal for itself, of those that fail
+            the first one alone is shown, as the others fail of it, and the run cannot be resumed.
+    """
+
+    def __init__(self, of_cluster: bool = False) -> None:
+        self.of_cluster = of_cluster
+        self._failed: list[int] = []
         self.stream: TextIO = sys.stdout
         self.records: list[JobRecord] = []
         self.folder = Path()
@@ -65,7 +74,7 @@ class Printer:
         """Shows an event of the run."""
         if isinstance(event, RunStarted):
             self.records, self.folder = list(event.records), event.folder
-            self.single = len(self.records) == 1 and not isinstance(self, JsonPrinter)
+            self.single = len(self.records) == 1 and not isinstance(self, JsonPrinter) and not self.of_cluster
             if self.single:
                 self.stream = sys.stderr
                 if self.stream.isatty():
@@ -74,6 +83,8 @@ class Printer:
                 return
         elif isinstance(event, (JobStarted, JobEnded)):
             self.records[event.index] = event.record
+            if isinstance(event, JobEnded) and not event.retried and event.record.state in _FAILED:
+                self._failed.append(event.index)
         if self.single:
             self._clear_waiting_line()
             self.on_single(event)
@@ -112,7 +123,7 @@ class Printer:
         elif isinstance(event, JobEnded):
             again = "; will start it again" if event.retried else ""
             last = ""
-            if event.record.state in ("failed", "killed", "timeout"):
+            if event.record.state in _FAILED:
                 text = last_line(self.folder / event.record.log)
                 last = f": {text}" if text else ""
             self.line(f"{self.label(event.index)} {ending(event.record)}{again}{last}")
@@ -166,15 +177,18 @@ class Printer:
         self.line("")
         for line in summary_table(summary.records, colours=self.stream.isatty() and not os.environ.get("NO_COLOR")):
             self.styled_line(line)
-        for record in summary.records:
-            if record.state in ("failed", "killed", "timeout"):
-                self.failure(record)
+        if self.of_cluster:
+            shown = [summary.records[index] for index in self._failed[:1]]
+        else:
+            shown = [record for record in summary.records if record.state in _FAILED]
+        for record in shown:
+            self.failure(record)
         if any(record.deprecations for record in summary.records):
             self.line("")
             self.line(f"{deprecations(summary.records)}, in the run folder's *.deprecations.txt")
         self.line("")
         self.line(summary_line(summary))
-        if not summary.ok:
+        if not summary.ok and not self.of_cluster:
             what = "continue" if summary.interrupted_by is not None else "run what is not done again"
             self.line(f"To {what}: tf1sessions run --resume {quoted(str(summary.folder))}")
 
@@ -198,10 +212,11 @@ class JsonPrinter(Printer):
 
     Args:
         more: Further entries of the summary.
+        of_cluster: As for :class:`Printer`.
     """
 
-    def __init__(self, more: Mapping[str, Any] | None = None) -> None:
-        super().__init__()
+    def __init__(self, more: Mapping[str, Any] | None = None, of_cluster: bool = False) -> None:
+        super().__init__(of_cluster)
         self.more = more or {}
         self.stream = sys.stderr
 

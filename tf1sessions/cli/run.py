@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand, check_programs, check_setting_option
+from tf1sessions.cli.programs import (
+    CONTEXT_SETTINGS,
+    ProgramsCommand,
+    check_programs,
+    check_setting_option,
+    seconds_option,
+)
 from tf1sessions.texts import printable, quoted
 
 if TYPE_CHECKING:
@@ -23,14 +29,6 @@ if TYPE_CHECKING:
     from tf1sessions.scripts.requirements import Unmet
 
 __all__ = ["run"]
-
-
-def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    from tf1sessions.scripts.jobs import MAX_SECS
-
-    if not 0 < value <= MAX_SECS:
-        raise click.BadParameter(f"{value!r} is not a number of seconds above 0, and at most {MAX_SECS:,}.")
-    return value
 
 
 @click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
@@ -73,7 +71,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     type=float,
     default=5.0,
     metavar="SECS",
-    callback=_seconds,
+    callback=seconds_option,
     help="Time for a job to clean up after Ctrl-C or its time limit, before it is killed. Default: 5.",
 )
 @click.option(

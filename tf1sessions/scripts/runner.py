@@ -8,6 +8,7 @@ Runs in the process of the command line (or of whoever calls :func:`run_jobs`); 
               a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
               a thread of WorkerServer: its on_note                 -> Note
               signal handlers, other threads: Run.interrupt        -> _Interrupted
+              listeners, other threads: Run.complete, Run.fail     -> _Completed, _Failed
          -> listener(event), called in that one thread only
          -> RunSummary
 
@@ -207,6 +208,17 @@ class _Interrupted:
 
 
 @dataclass(frozen=True)
+class _Completed:
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Failed:
+    reason: str
+
+
+@dataclass(frozen=True)
 class _Resized: ...
 
 
@@ -214,7 +226,9 @@ class _Resized: ...
 class _Suspended: ...
 
 
-_Message = _Ready | _Broken | _Spawned | _Exited | _Ended | _Interrupted | _Resized | _Suspended | Note
+_Message = (
+    _Ready | _Broken | _Spawned | _Exited | _Ended | _Interrupted | _Completed | _Failed | _Resized | _Suspended | Note
+)
 
 
 @dataclass(eq=False)
@@ -270,6 +284,18 @@ class Run:
     def interrupt(self, signum: int = signal.SIGINT) -> None:
         """Ends the run: jobs get the signal and a grace; a second call kills them. Returns at once."""
         self._inbox.put(_Interrupted(signum))
+
+    def complete(self, index: int, reason: str) -> None:
+        """Ends a job that has done its part, and counts it as done. Returns at once; for any thread or listener."""
+        self._inbox.put(_Completed(index, reason))
+
+    def fail(self, reason: str) -> None:
+        """Ends the run as one whose jobs cannot succeed. Returns at once; for any thread or listener."""
+        self._inbox.put(_Failed(reason))
+
+    def note(self, text: str, index: int | None = None) -> None:
+        """Shows the listener a :class:`Note`, in the run's own thread. For any thread and the listener."""
+        self._inbox.put(Note(text, index))
 
     def resize(self) -> None:
         """Pass the caller's new terminal size to a single job's terminal. For any thread or signal handler."""
@@ -369,6 +395,7 @@ class _Loop:
         self._waiting = deque(index for index, record in enumerate(folder.records) if record.state == "pending")
         self._active: list[_Active] = []
         self._interrupts: list[int] = []
+        self._is_stopping = False  # what fails now is not started again
         self._is_short = False  # the system had no more for a job, and the user knows
         self.output_lost = False
         count = len(self._waiting)
@@ -428,6 +455,10 @@ class _Loop:
                 self._on_ended(message.active, message.result, message.lost)
             elif isinstance(message, _Interrupted):
                 self._on_interrupt(message.signum)
+            elif isinstance(message, _Completed):
+                self._complete(message.index, message.reason)
+            elif isinstance(message, _Failed):
+                self._stop_all(message.reason)
             elif isinstance(message, _Suspended):
                 self._suspend()
             elif isinstance(message, Note):
@@ -657,7 +688,8 @@ class _Loop:
             "error": None if changes["state"] != "failed" else error_line(log_path, start, changes["exit_code"]),
         }
         job = self._jobs[index]
-        retried = changes["state"] in ("failed", "killed", "timeout") and (
+        retried = changes["state"] in ("failed", "killed", "timeout") and not self._is_stopping
+        retried = retried and (
             self._folder.records[index].attempts - self._attempts_before[index] <= (job.settings.retries or 0)
         )
         record = self._folder.update(index, **changes | ({"state": "pending"} if retried else {}))
@@ -672,8 +704,19 @@ class _Loop:
             return not os.statvfs(self._folder.path).f_bavail
         return False
 
+    def _complete(self, index: int, reason: str) -> None:
+        if index in self._waiting:
+            self._waiting.remove(index)
+            self._listener(JobEnded(index, self._folder.update(index, state="done", reason=reason), False))
+        for active in self._active:
+            if active.index == index and active.ending is None and not active.exited:
+                self._end(active, "done", reason, signal.SIGTERM)
+
     def _stop_after_failure(self, failed: JobRecord) -> None:
-        reason = f"{failed.name} {failed.state} (fail fast)"
+        self._stop_all(f"{failed.name} {failed.state} (fail fast)")
+
+    def _stop_all(self, reason: str) -> None:
+        self._is_stopping = True
         while self._waiting:
             index = self._waiting.popleft()
             record = self._folder.update(index, state="skipped", reason=reason)

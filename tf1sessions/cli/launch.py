@@ -1,0 +1,244 @@
+"""``tf1sessions launch``: options -> a cluster's tasks -> :class:`~tf1sessions.cluster.launching.Launch` -> lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tf1sessions.cli.programs import (
+    CONTEXT_SETTINGS,
+    ProgramsCommand,
+    check_programs,
+    check_setting_option,
+    only_one,
+    seconds_option,
+)
+
+if TYPE_CHECKING:
+    from tf1sessions.cli.progress import Printer
+    from tf1sessions.cluster.launching import LaunchSettings
+    from tf1sessions.scripts.jobs import Job
+
+__all__ = ["launch"]
+
+
+@click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
+@click.argument("scripts", nargs=-1, metavar="SCRIPT")
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
+@click.option("--ps", type=click.IntRange(0, 1000), default=1, metavar="N", help="Parameter servers. Default: 1.")
+@click.option("--workers", type=click.IntRange(0, 1000), default=2, metavar="N", help="Workers. Default: 2.")
+@click.option(
+    "--chief", is_flag=True, help="A chief besides the workers, as Estimators want it. Default: worker 0 is it."
+)
+@click.option("--evaluator", is_flag=True, help="A task that evaluates checkpoints, for train_and_evaluate.")
+@click.option(
+    "--flag",
+    "flags",
+    multiple=True,
+    metavar="ROLE=NAME",
+    help="The program's flag for job_name, task_index, ps_hosts, worker_hosts or chief_hosts, where its name is not "
+    "found; with an empty NAME it has none.",
+)
+@click.option(
+    "--restart",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    metavar="N",
+    help="Start a task again that failed or was killed; N times at most. Default: 0.",
+)
+@click.option(
+    "--first-port", type=click.IntRange(1, 65535), metavar="PORT", help="Ports from this one on. Default: free ones."
+)
+@click.option(
+    "--insecure-bind",
+    "address",
+    metavar="ADDRESS",
+    help="Let the servers listen on all interfaces, and find each other at this address of the machine. Whoever "
+    "reaches them can run anything in them. Default: on the loopback interface alone.",
+)
+@click.option(
+    "--start-limit",
+    type=float,
+    default=300.0,
+    metavar="SECS",
+    callback=seconds_option,
+    help="End the cluster when a task has built no server after so long. Default: 300.",
+)
+@click.option(
+    "--evaluator-limit",
+    type=float,
+    default=120.0,
+    metavar="SECS",
+    callback=seconds_option,
+    help="Time for the evaluator when the training is done. Default: 120.",
+)
+@click.option(
+    "--print",
+    "form",
+    type=click.Choice(["commands", "slurm", "kubernetes"]),
+    help="Start nothing; print what starts the cluster on several machines: command lines, a Slurm batch script, or "
+    "objects for Kubernetes.",
+)
+@click.option(
+    "--hosts",
+    metavar="LIST",
+    help="With --print commands: the tasks' machines, HOST or HOST:PORT with commas between; parameter servers first, "
+    "then the chief and the workers.",
+)
+@click.option("--out", metavar="DIR", help="The run folder. Default: a new one in runs/, named by date and time.")
+@click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECS",
+    callback=check_setting_option,
+    help="End a task that takes longer, and with it the cluster.",
+)
+@click.option(
+    "--grace",
+    type=float,
+    default=5.0,
+    metavar="SECS",
+    callback=seconds_option,
+    help="Time for a task to clean up when it is ended, before it is killed. Default: 5.",
+)
+@click.option(
+    "--threads",
+    type=int,
+    metavar="N",
+    callback=check_setting_option,
+    help="Threads of TensorFlow's two pools, each, a task's server. Default: cores / tasks.",
+)
+@click.option(
+    "--memory-fraction",
+    type=float,
+    metavar="F",
+    callback=check_setting_option,
+    help="Share of a GPU's memory for each task's server, above 0, at most 1. Default: equal parts of what is free.",
+)
+@click.option(
+    "--gpus",
+    "visible_devices",
+    metavar="LIST",
+    callback=check_setting_option,
+    help='GPUs that chief, workers and evaluator may use, as in CUDA_VISIBLE_DEVICES: "0,1". '
+    "Parameter servers use none.",
+)
+@click.option("--warnings", is_flag=True, help="Leave TensorFlow's deprecation warnings in what tasks write.")
+@click.option("--json", "as_json", is_flag=True, help="Print only the summary on stdout, as JSON.")
+@click.pass_context
+def launch(
+    ctx: click.Context,
+    /,
+    scripts: tuple[str, ...],
+    module: str | None,
+    ps: int,
+    workers: int,
+    chief: bool,
+    evaluator: bool,
+    flags: tuple[str, ...],
+    restart: int,
+    first_port: int | None,
+    address: str | None,
+    form: str | None,
+    hosts: str | None,
+    start_limit: float,
+    evaluator_limit: float,
+    out: str | None,
+    grace: float,
+    warnings: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Run a distributed TensorFlow 1 program unmodified as a cluster on this machine, a process a task.
+
+    Each task gets a free port, TF_CONFIG, and those of the flags --job_name, --task_index, --ps_hosts and
+    --worker_hosts, or the like, that the program defines. When the workers are done, the parameter servers are ended.
+    The first task that fails ends the others. Logs and jobs.json are as with tf1sessions run.
+
+    \b
+    Examples:
+        tf1sessions launch --ps 1 --workers 2 train.py -- --batch_size 32
+        tf1sessions launch --ps 1 --workers 1 --chief --evaluator estimator.py
+        tf1sessions launch --ps 0 --workers 2 train.py -- {job_name} {task_index}
+        tf1sessions launch --workers 4 --print slurm train.py > train.sbatch
+    """
+    from tf1sessions.cluster.launching import Launch, LaunchSettings
+    from tf1sessions.errors import ScriptUsageError
+    from tf1sessions.scripts.jobs import Job, JobSettings
+    from tf1sessions.scripts.runner import RunSettings
+
+    check_programs("launch", scripts, module)
+    only_one("launch", scripts)
+    if not scripts and module is None:
+        raise click.UsageError("Nothing to run: name a SCRIPT, or a module with -m.")
+    for option, text in (("--out", out), ("--insecure-bind", address)):
+        if text == "":
+            raise ScriptUsageError("the name is empty", where=option, next_step="Give one, or leave it out.")
+    if scripts and not scripts[0].endswith(".py"):
+        raise ScriptUsageError(f"launch takes a script or a module, not {scripts[0]!r}")
+    job = Job(script=None if module else scripts[0], module=module, args=ctx.obj)
+    wanted = LaunchSettings(
+        ps=ps,
+        workers=workers,
+        chief=chief,
+        evaluator=evaluator,
+        flags=flags,
+        restart=restart,
+        first_port=first_port,
+        address=address,
+        start_limit_secs=start_limit,
+        evaluator_limit_secs=evaluator_limit,
+        job=JobSettings(**settings),
+        run=RunSettings(out=out, deprecations=warnings, grace_secs=grace),
+    )
+    if hosts is not None and form != "commands":
+        raise ScriptUsageError(
+            "--hosts is for --print commands", next_step="Leave it out: tasks start on this machine."
+        )
+    if form is not None:
+        _print(form, job, wanted, hosts)
+        return
+    printer = _printer(as_json)
+    launching = Launch(job, wanted, printer.on_event)
+    if address is not None:
+        click.echo(
+            "warning: --insecure-bind: TensorFlow's servers have no authentication. Whoever reaches their ports can "
+            "run anything as this user.",
+            err=True,
+        )
+    with printer, launching.running.heeding_signals():
+        summary = launching.run()
+    printer.finish(summary)
+    ctx.exit(summary.exit_code or int(launching.has_no_server))
+
+
+def _print(form: str, job: Job, settings: LaunchSettings, hosts: str | None) -> None:
+    """Print what starts the cluster on several machines."""
+    from tf1sessions.cluster import recipes
+    from tf1sessions.cluster.launching import program_flags
+    from tf1sessions.cluster.tasks import Cluster
+    from tf1sessions.scripts.jobs import check_job
+
+    check_job(job)
+    found = program_flags(job, settings)
+    count = Cluster.size(settings.ps, settings.workers, settings.chief)
+    names = hosts.split(",") if hosts is not None else [f"HOST{number}" for number in range(1, count + 1)]
+    shape = (settings.ps, settings.workers, settings.chief, settings.evaluator)
+    cluster = Cluster.at(recipes.addresses(names, count), *shape)
+    for line in recipes.FORMS[form](recipes.Recipe(job, cluster, found)):
+        click.echo(line)
+
+
+def _printer(as_json: bool) -> Printer:
+    from tf1sessions.cli.progress import JsonPrinter, Printer
+
+    if as_json:
+        return JsonPrinter(of_cluster=True)
+    if not sys.stdout.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
+        return Printer(of_cluster=True)
+    from tf1sessions.cli.live import LivePrinter
+
+    return LivePrinter(of_cluster=True)

@@ -1,0 +1,335 @@
+"""Runs the tasks of a cluster, and decides when it is done or has failed.
+
+Data flow: :class:`Launch` makes a :class:`~tf1sessions.scripts.jobs.Job` of each task, with its flags and its
+``TF_CONFIG``, and runs them at once as one :class:`~tf1sessions.scripts.runner.Run`. While it goes on, two things act:
+
+- the run's listener, in the run's thread: :meth:`Launch._on_event`. When the tasks that train have ended, it ends
+  those that never end by themselves. The first task that fails ends the run (``fail_fast``).
+- :class:`_Watcher`, a thread that looks which tasks have a server. A task without a server after a while is named;
+  at the time limit the run is ended, as the others would wait for it for ever. And when the programs of all tasks
+  that train are through, it lets their processes end (task_main.py: why they wait for each other).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from tf1sessions.cluster import flags
+from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
+from tf1sessions.cluster.ports import HeldPorts, listening
+from tf1sessions.cluster.tasks import Cluster, Task
+from tf1sessions.errors import ConfigError
+from tf1sessions.scripts.events import Event, JobEnded, JobStarted, RunStarted, RunSummary
+from tf1sessions.scripts.jobs import Job, JobSettings, check_job
+from tf1sessions.scripts.runner import Run, RunSettings
+from tf1sessions.source.program import Program, read_module, read_script
+from tf1sessions.texts import quoted
+
+__all__ = ["Launch", "LaunchSettings", "program_flags", "task_jobs"]
+
+_LOOPBACK = "127.0.0.1"
+_LOOK_SECS = 0.1  # between two looks at the ports; arbitrary, shorter than any program with a server runs
+_NAMED_SECS = 30.0  # after which a task without a server is named; arbitrary, longer than most programs take
+_CONFIG_WORDS = ("TF_CONFIG", "RunConfig", "stimator", "TFConfigClusterResolver")
+
+
+@dataclass(frozen=True)
+class LaunchSettings:
+    """A cluster on this machine, and how it is run.
+
+    Args:
+        ps: How many parameter servers.
+        workers: How many workers, besides a chief.
+        chief: Whether there is a chief of its own, as Estimators want it. Otherwise worker 0 is the chief.
+        evaluator: Whether there is an evaluator.
+        flags: Names of the program's flags where they are not found, each ``"role=name"``.
+        restart: How often a task is started again that failed or was killed.
+        first_port: The first of the tasks' ports, which follow one another; by default free ones.
+        address: Where the tasks find each other, if their servers are to listen on all interfaces; None keeps them on
+            the loopback interface.
+        start_limit_secs: How long a task may take to build its server.
+        evaluator_limit_secs: How long the evaluator may go on when the training is done.
+        job: Settings for all tasks; parameter servers see no GPU.
+        run: How they are run together.
+    """
+
+    ps: int = 1
+    workers: int = 2
+    chief: bool = False
+    evaluator: bool = False
+    flags: tuple[str, ...] = ()
+    restart: int = 0
+    first_port: int | None = None
+    address: str | None = None
+    start_limit_secs: float = 300.0
+    evaluator_limit_secs: float = 120.0
+    job: JobSettings = JobSettings()
+    run: RunSettings = field(default_factory=RunSettings)
+
+
+def program_flags(job: Job, settings: LaunchSettings) -> flags.TaskFlags:
+    """Return the flags that tell a program its task.
+
+    Raises:
+        ScriptUsageError: The program cannot be read.
+        ConfigError: A flag that launch gives is among the program's arguments, or the program knows of no chief.
+    """
+    program = read_module(job.module) if job.module else read_script(job.path)
+    found = flags.find(program, settings.flags)
+    for argument in job.args:
+        name = argument.partition("=")[0].lstrip("-")
+        if argument.startswith("-") and name in found.names.values():
+            raise ConfigError(
+                f"{quoted(argument)} is an argument of the program, and launch gives each task its own --{name}",
+                next_step="Leave it out.",
+            )
+    if settings.chief and found and "chief_hosts" not in found.names and not _reads_config(program):
+        raise ConfigError(
+            f"--chief, and {quoted(job.shown)} has no flag for a chief and does not read TF_CONFIG: its chief is "
+            "worker 0",
+            next_step="Leave --chief out.",
+        )
+    return found
+
+
+def _reads_config(program: Program) -> bool:
+    return any(word in line for file in program.files for line in file.lines for word in _CONFIG_WORDS)
+
+
+def task_jobs(job: Job, cluster: Cluster, found: flags.TaskFlags, settings: LaunchSettings) -> list[Job]:
+    """Return the job of each task of a cluster, in their order."""
+    return [_task_job(job, cluster, task, found, settings) for task in cluster.tasks]
+
+
+def _task_job(job: Job, cluster: Cluster, task: Task, found: flags.TaskFlags, settings: LaunchSettings) -> Job:
+    own = replace(settings.job, retries=settings.restart)
+    if task.job == "ps":  # which would take memory of a GPU, and compute nothing there
+        own = replace(own, visible_devices="-1")
+    return replace(
+        job,
+        name=task.name,
+        args=(*found.arguments(cluster, task), *flags.fill_in(job.args, cluster, task)),
+        env={**job.env, "TF_CONFIG": cluster.tf_config(task), TASK_VARIABLE: task.name},
+        settings=own,
+    )
+
+
+class Launch:
+    """A cluster on this machine. :meth:`run` is called once.
+
+    Args:
+        job: The program, with its arguments.
+        settings: The cluster.
+        listener: Called with each event, in the thread of :meth:`run`.
+
+    Raises:
+        UsageError: The program or the settings cannot be used; nothing was started.
+    """
+
+    def __init__(self, job: Job, settings: LaunchSettings, listener: Callable[[Event], None] | None = None) -> None:
+        check_job(job)
+        self._settings = settings
+        self._listener: Callable[[Event], None] = listener or (lambda event: None)
+        self._flags = program_flags(job, settings)
+        self._held = HeldPorts(Cluster.size(settings.ps, settings.workers, settings.chief), settings.first_port)
+        host = settings.address or _LOOPBACK
+        self.cluster = Cluster.at(
+            [f"{host}:{port}" for port in self._held.ports],
+            settings.ps,
+            settings.workers,
+            settings.chief,
+            settings.evaluator,
+        )
+        tasks = self.cluster.tasks
+        try:
+            self.running = Run(
+                task_jobs(job, self.cluster, self._flags, settings),
+                replace(
+                    settings.run,
+                    parallel=len(tasks),
+                    fail_fast=True,
+                    target="tf1sessions.cluster.task_main:execute",
+                    more={"loopback": settings.address is None},
+                ),
+                self._on_event,
+            )
+        except BaseException:
+            self._held.close()
+            raise
+        self._watcher = _Watcher(self.running, tasks, self._held.ports, settings.start_limit_secs)
+        self.has_no_server = False  # whether the program turned out not to be distributed
+        self._left = {index for index, task in enumerate(tasks) if task.trains}
+
+    def run(self) -> RunSummary:
+        """Run the cluster and wait for its end.
+
+        Raises:
+            ScriptUsageError: The run folder cannot be used.
+            WorkerStartError: TensorFlow could not be loaded.
+        """
+        with self._held, self._watcher.watching():
+            return self.running.run()
+
+    def _on_event(self, event: Event) -> None:
+        self._listener(event)
+        if isinstance(event, RunStarted):
+            self._watcher.marks = Marks(event.folder / ".claims")
+            self._say_how_tasks_are_told()
+        elif isinstance(event, JobStarted):
+            self._watcher.begin(event.index)
+        elif isinstance(event, JobEnded):
+            self._watcher.end(event.index)
+            if not event.retried and event.record.state == "done" and event.index in self._left:
+                self._left.remove(event.index)
+                if not self._watcher.look():
+                    self._refuse_to_go_on(event.index)
+                elif not self._left:
+                    self._end_the_others()
+
+    def _say_how_tasks_are_told(self) -> None:
+        names = [f"--{name}" for name in self._flags.names.values()]
+        self.running.note(
+            f"each task is told which it is by {' '.join([*names, 'and TF_CONFIG' if names else 'TF_CONFIG'])}"
+        )
+        if os.environ.get("TF_CONFIG"):
+            self.running.note("the TF_CONFIG of the environment is of another cluster, and is replaced")
+
+    def _refuse_to_go_on(self, index: int) -> None:
+        """No task has built a server, and one is through: each runs the whole program, for itself alone."""
+        name, self.has_no_server = self.cluster.tasks[index].name, True
+        self.running.note(
+            f"{name} is done, and no task has built a tf.train.Server: the program is not distributed, or learns in "
+            "another way which task it is. Name its flags with --flag ROLE=NAME, or write {job_name} and {task_index} "
+            "into its arguments; one that is not distributed is for tf1sessions run."
+        )
+        self.running.fail("no task has built a server")
+
+    def _end_the_others(self) -> None:
+        limit = self._settings.evaluator_limit_secs
+        for index, task in enumerate(self.cluster.tasks):
+            if task.job == "ps":
+                self.running.complete(index, "ended when the workers were done")
+            elif task.job == "evaluator":
+                self._watcher.end_later(index, limit)
+
+
+class _Watcher:
+    """A thread that looks for tasks that build no server. Its methods are for any thread.
+
+    Args:
+        running: What is told.
+        tasks: The tasks.
+        ports: Of those that have an address, in their order.
+        limit_secs: How long a task may take to build its server.
+    """
+
+    def __init__(self, running: Run, tasks: Sequence[Task], ports: Sequence[int], limit_secs: float) -> None:
+        self._running = running
+        self._tasks = tasks
+        self._ports = dict(enumerate(ports))  # the evaluator is the last task
+        self._limit_secs = limit_secs
+        self._stop = threading.Event()
+        self._lock = threading.Lock()  # protects what follows
+        self._started: dict[int, float] = {}  # tasks that run and have no server yet
+        self._named: set[int] = set()
+        self._training = {index for index, task in enumerate(tasks) if task.trains}  # whose programs are not through
+        self.marks: Marks | None = None
+        self._any_server = False
+        self._to_end: dict[int, float] = {}
+        self._alone: tuple[int, float] | None = None  # the last task that trains, and when it will be named
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch while this lasts."""
+        thread = threading.Thread(target=self._watch, name="tf1sessions cluster", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            thread.join()
+
+    def begin(self, index: int) -> None:
+        """A task was started."""
+        with self._lock:
+            if self._tasks[index].trains:
+                self._training.add(index)
+                if self.marks is not None:
+                    self.marks.forget(self._tasks[index].name)
+            if index in self._ports:
+                self._started[index] = time.monotonic()
+
+    def end(self, index: int) -> None:
+        """A task has ended, whichever way; one that failed and is not started again ends the run."""
+        with self._lock:
+            self._training.discard(index)
+            self._started.pop(index, None)
+            self._to_end.pop(index, None)
+
+    def end_later(self, index: int, seconds: float) -> None:
+        """End a task after some time, unless it does so by itself."""
+        with self._lock:
+            self._to_end[index] = time.monotonic() + seconds
+
+    def look(self) -> bool:
+        """Whether any task has built a server up to now."""
+        found = listening(self._ports.values())  # also of a server in a process that the program has started
+        with self._lock:
+            for index, port in self._ports.items():
+                marked = self.marks is not None and self.marks.has_server(self._tasks[index].name)
+                if marked or port in found:
+                    self._any_server = True
+                    self._started.pop(index, None)
+            return self._any_server
+
+    def _release_those_through(self) -> None:
+        with self._lock:
+            if self.marks is None or not self._training:
+                return
+            done = {index for index in self._training if self.marks.is_through(self._tasks[index].name)}
+            self._training -= done
+            is_last = not self._training
+            if is_last:
+                self.marks.release()
+            if len(self._training) == 1 and self._alone is None:
+                self._alone = (min(self._training), time.monotonic() + _NAMED_SECS)
+        for index in sorted(done) if not is_last else ():
+            self._running.note("is through; its server stays for the other workers", index)
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_LOOK_SECS):
+            self.look()
+            self._release_those_through()
+            now = time.monotonic()
+            with self._lock:
+                alone = None
+                if self._alone is not None and self._alone[1] <= now:
+                    alone, self._alone = self._alone[0], (self._alone[0], math.inf)
+                due = [index for index, at in self._to_end.items() if at <= now]
+                slow = {i for i, began in self._started.items() if now - began > _NAMED_SECS} - self._named
+                late = [index for index, began in self._started.items() if now - began > self._limit_secs]
+                self._named |= slow
+                for index in due:
+                    del self._to_end[index]
+                for index in late:
+                    del self._started[index]
+            if alone is not None and alone in self._training and sum(task.trains for task in self._tasks) > 1:
+                self._running.note(
+                    f"has been at work for {_NAMED_SECS:g} s since all others are through; with SyncReplicasOptimizer "
+                    "the last one waits for ever for what the others no longer send, as it does on TensorFlow 1",
+                    alone,
+                )
+            for index in sorted(slow):
+                self._running.note(f"has built no server after {_NAMED_SECS:g} s; the other tasks wait for it", index)
+            for index in due:
+                self._running.complete(index, "ended: the training was done, and its time was up")
+            if late:
+                names = ", ".join(self._tasks[index].name for index in late)
+                self._running.note(f"{names} built no server within {self._limit_secs:g} s (--start-limit)")
+                self._running.fail(f"{names} built no server within {self._limit_secs:g} s")

@@ -1,0 +1,53 @@
+"""Marks between a launch and its tasks: files in a hidden folder of the run, which goes with the run."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+__all__ = ["TASK_VARIABLE", "Marks"]
+
+#: The variable of a task's environment with its name.
+TASK_VARIABLE = "TF1SESSIONS_TASK"
+_POLL_SECS = 0.1  # arbitrary: short beside the end of a process
+
+
+class Marks:
+    """Who is through, and whether all are. Used by several processes.
+
+    Args:
+        folder: Where the marks are; it must be there.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+
+    def set_server(self, task: str) -> None:
+        """Say that a task has built its server."""
+        (self._folder / f"server-{task}").touch()
+
+    def has_server(self, task: str) -> bool:
+        """Whether that was said."""
+        return (self._folder / f"server-{task}").exists()
+
+    def set_through(self, task: str) -> None:
+        """Say that a task's program has ended well, and that only its server is still there."""
+        (self._folder / f"through-{task}").touch()
+
+    def forget(self, task: str) -> None:
+        """Take all back that was said of a task: it starts again."""
+        for what in ("server", "through"):
+            (self._folder / f"{what}-{task}").unlink(missing_ok=True)
+
+    def is_through(self, task: str) -> bool:
+        """Whether that was said."""
+        return (self._folder / f"through-{task}").exists()
+
+    def release(self) -> None:
+        """Let all tasks that are through end."""
+        (self._folder / "released").touch()
+
+    def wait_for_release(self) -> None:
+        """Wait until tasks that are through may end; or until the folder has gone, and with it the run."""
+        while self._folder.exists() and not (self._folder / "released").exists():
+            time.sleep(_POLL_SECS)

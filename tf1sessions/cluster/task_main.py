@@ -1,0 +1,203 @@
+"""Runs a task's program in its process, with its server bound to the loopback interface.
+
+``tf.train.Server`` listens on all interfaces, whatever its address in the ClusterSpec is, and whoever reaches it can
+run any operation: its gRPC has no authentication. :func:`execute` runs a program as
+:func:`tf1sessions.scripts.program.execute` does, and binds the socket of each server that it makes to the device
+``lo`` (``SO_BINDTODEVICE``, for which Linux wants no privilege), so that nothing from another machine gets to it.
+
+Many programs have the addresses of their machines in their source. Their servers get the addresses of this cluster
+instead, by the names and numbers of the tasks (:func:`own_addresses`), and so do sessions on one of those servers.
+
+A session begins by calling all tasks of its cluster, and waits for ever for one that has come and gone: of two workers
+that start together, one may be through before the other makes its session. So the server of a program that is through
+stays until :class:`~tf1sessions.cluster.launching.Launch` says that all are. Both sides do that by :class:`Marks`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import logging
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..errors import ConfigError
+from ..scripts import importer, program
+from .marks import TASK_VARIABLE, Marks
+
+__all__ = ["bind_to_loopback", "execute", "ignored_options", "own_addresses"]
+
+_log = logging.getLogger("tf1sessions")
+
+# Of a ConfigProto: what belongs to a process's devices and threads, which a session on a server cannot choose.
+_PROCESS_OPTIONS = (
+    "device_count",
+    "gpu_options",
+    "inter_op_parallelism_threads",
+    "intra_op_parallelism_threads",
+    "session_inter_op_thread_pool",
+    "use_per_session_threads",
+)
+
+
+def execute(payload: Mapping[str, Any]) -> int:
+    """Run a task's program and return its exit code.
+
+    Args:
+        payload: As for :func:`tf1sessions.scripts.program.execute`, with the key ``"loopback"``: whether servers are
+            bound to the loopback interface.
+    """
+    marks = Marks(payload["settings"]["claims_dir"])
+    task = os.environ[TASK_VARIABLE]
+    servers = _Servers(
+        payload["loopback"], json.loads(os.environ["TF_CONFIG"])["cluster"], lambda: marks.set_server(task)
+    )
+
+    def wait_for_others(exit_code: int) -> None:
+        if exit_code == 0 and servers.made:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            marks.set_through(task)
+            marks.wait_for_release()
+
+    return program.execute(payload, lambda: importer.after_import(servers.watch), wait_for_others)
+
+
+class _Servers:
+    """What is done about the servers of this process, and about sessions on them."""
+
+    def __init__(self, loopback: bool, cluster: Mapping[str, Sequence[str]], on_server: Callable[[], None]) -> None:
+        self._loopback = loopback
+        self._cluster = cluster
+        self._on_server = on_server
+        self._moved: dict[str, str] = {}  # addresses in the program's source -> those of this cluster
+        self._warned = False
+        self.made: list[Any] = []  # kept, so that they serve when the program has lost them
+
+    def watch(self, face: Any) -> None:
+        server = face.train.Server
+        server.__init__ = self._after_server(server.__init__, face)
+        session = importlib.import_module("tensorflow.python.client.session").BaseSession
+        session.__init__ = self._before_session(session.__init__)
+
+    def _after_server(self, original: Callable[..., None], face: Any) -> Callable[..., None]:
+        @functools.wraps(original)
+        def init(server: Any, server_or_cluster_def: Any, *args: Any, **kwargs: Any) -> None:
+            definition = server_or_cluster_def
+            if isinstance(definition, (dict, face.train.ClusterSpec)):
+                given = face.train.ClusterSpec(definition).as_dict()
+                moved = own_addresses(given, self._cluster)
+                if moved:
+                    self._moved |= moved
+                    definition = dict(self._cluster)
+                    _log.warning(
+                        f"the program's addresses {', '.join(moved)} are those of this cluster instead: "
+                        f"{', '.join(moved.values())}"
+                    )
+            original(server, definition, *args, **kwargs)
+            self.made.append(server)
+            self._on_server()
+            if self._loopback:
+                bind_to_loopback(int(str(server.target).rpartition(":")[2]))
+
+        return init
+
+    def _before_session(self, original: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(original)
+        def init(session: Any, target: Any = "", graph: Any = None, config: Any = None) -> None:
+            ignored = ignored_options(config) if target and config is not None else ()
+            if ignored and not self._warned:
+                self._warned = True
+                _log.warning(
+                    f"TensorFlow ignores {', '.join(ignored)} in the config of a session on a server: devices and "
+                    "threads are the server's. Give them to tf.train.Server(..., config=...)."
+                )
+            address = str(target).removeprefix("grpc://")
+            if target and address in self._moved:
+                target = f"grpc://{self._moved[address]}"
+            original(session, target, graph, config)
+
+        return init
+
+
+def own_addresses(given: Mapping[str, Any], own: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return which addresses of a program's cluster become which of the one that was launched.
+
+    Args:
+        given: The program's cluster, as ``ClusterSpec.as_dict()`` gives it.
+        own: The launched one.
+
+    Returns:
+        Nothing where they are the same already, or where the program's is something else: another kind of job.
+
+    Raises:
+        ConfigError: The jobs are the same, and the numbers of their tasks are not.
+
+    Example:
+        >>> own_addresses({"worker": ["pc-01:2222"]}, {"worker": ["127.0.0.1:40001"]})
+        {'pc-01:2222': '127.0.0.1:40001'}
+    """
+    if not given.keys() <= own.keys() or any(not isinstance(tasks, (list, tuple)) for tasks in given.values()):
+        return {}
+    addresses = {address for tasks in given.values() for address in tasks}
+    if addresses <= {address for tasks in own.values() for address in tasks}:
+        return {}
+    sizes = {job: len(given.get(job, ())) for job in own}
+    if sizes != {job: len(tasks) for job, tasks in own.items()}:
+        options = " ".join(
+            f"--{'workers' if job == 'worker' else job} {size}"
+            for job, size in sizes.items()
+            if job in ("ps", "worker")
+        )
+        raise ConfigError(
+            f"the addresses of the cluster are in the program's source, and it has other numbers of tasks than were "
+            f"launched: {dict(given)}",
+            next_step=f"Launch it with {options}.",
+        )
+    return {old: new for job in given for old, new in zip(given[job], own[job], strict=True)}
+
+
+def ignored_options(config: Any) -> tuple[str, ...]:
+    """Return the names of the options in a ConfigProto that a session on a server does not heed."""
+    return tuple(field.name for field, _ in config.ListFields() if field.name in _PROCESS_OPTIONS)
+
+
+def bind_to_loopback(port: int) -> None:
+    """Bind the sockets of this process that listen on ``port`` to the loopback interface; connections are untouched.
+
+    Raises:
+        OSError: The system does not let us; the message says what that means.
+    """
+    for listener in _listeners(port):
+        with listener:
+            try:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo\0")
+            except OSError as error:
+                raise OSError(
+                    error.errno,
+                    f"the server on port {port} cannot be kept to this machine ({error.strerror}), and would take "
+                    "orders from any other. Where the network is trusted, give launch --insecure-bind",
+                ) from error
+
+
+def _listeners(port: int) -> Iterator[socket.socket]:
+    """Duplicates of this process's sockets that listen on a port."""
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if not os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
+                continue
+            duplicate = socket.socket(fileno=os.dup(int(name)))
+        except OSError:  # closed meanwhile, or a socket of a family that Python does not know
+            continue
+        if duplicate.family in (socket.AF_INET, socket.AF_INET6) and _listens_on(duplicate, port):
+            yield duplicate
+        else:
+            duplicate.close()
+
+
+def _listens_on(one: socket.socket, port: int) -> bool:
+    return bool(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)) and one.getsockname()[1] == port
