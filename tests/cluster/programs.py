@@ -89,7 +89,8 @@ def data():
 config = tf.estimator.RunConfig(save_checkpoints_steps=50, experimental_max_worker_delay_secs=0)
 estimator = tf.estimator.Estimator(model_fn, "model", config=config)
 train = tf.estimator.TrainSpec(data, max_steps=100)
-tf.estimator.train_and_evaluate(estimator, train, tf.estimator.EvalSpec(data, steps=1, start_delay_secs=0, throttle_secs=0))
+evaluation = tf.estimator.EvalSpec(data, steps=1, start_delay_secs=0, throttle_secs=0)
+tf.estimator.train_and_evaluate(estimator, train, evaluation)
 """
 
 ALONE = """

@@ -27,17 +27,23 @@ p.add_argument("--workers", help="--ps_hosts")
 """
 
 
+FOUR = {"job_name": "job_name", "task_index": "task_id", "ps_hosts": "ps_hosts", "worker_hosts": "worker_hosts"}
+
+
 @pytest.mark.parametrize(
     "text, names",
     [
-        (TF_FLAGS, {"job_name": "job_name", "task_index": "task_id", "ps_hosts": "ps_hosts", "worker_hosts": "worker_hosts"}),
+        (TF_FLAGS, FOUR),
         (ARGPARSE, {"job_name": "job-name", "task_index": "task-index", "worker_hosts": "workers"}),
         ("import argparse\nargparse.ArgumentParser().add_argument('--index')", {}),  # of what, the program knows
         ("f.DEFINE_string('job', '', '')\nf.DEFINE_integer('workers', 4, 'threads that read')", {}),
         ("print('--job_name', '--task_index')", {}),
-        ("f.DEFINE_integer('task_index', 0, '')\nf.DEFINE_string('worker_hosts', '', '')", {"task_index": "task_index", "worker_hosts": "worker_hosts"}),
+        (
+            "f.DEFINE_integer('task_index', 0, '')\nf.DEFINE_string('worker_hosts', '', '')",
+            {"task_index": "task_index", "worker_hosts": "worker_hosts"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_flags_that_are_found(text: str, names: dict[str, str]) -> None:
     assert flags.find(read_text(text)).names == names
 

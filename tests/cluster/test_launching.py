@@ -64,7 +64,9 @@ def test_clusters_end_well_two_at_once(plain: Plain) -> None:
     assert list((plain.folder / "a_model").glob("model.ckpt-*.index"))
     assert all(f"%lo:{port}" in " ".join(listening) for port in ports), (ports, listening)
 
-    code, text = ended(second)  # whose tasks but one wait for ever; the first that trains is through
+    code, text = ended(second)  # whose tasks but one wait for ever
+    assert code == 0, text
+    assert states(plain, "b") == {"ps:0": "done", "worker:0": "done", "worker:1": "done"}
     assert "sum 3.0" in log(plain, "b", "worker:0")
     assert "pc-01:2222, pc-02:2222, pc-03:2222 are those of this cluster instead" in text
 
@@ -75,7 +77,6 @@ def test_an_estimator_with_chief_worker_and_evaluator(plain: Plain) -> None:
     assert code == 0, text
     assert states(plain, "run") == dict.fromkeys(["ps:0", "chief:0", "worker:0", "evaluator:0"], "done")
     assert "told which it is by TF_CONFIG" in text
-    assert "global_step = 1" in log(plain, "run", "evaluator:0")  # a hundred, or a step or two more
     assert list((plain.folder / "model" / "eval").glob("events.*"))
 
 
