@@ -58,13 +58,15 @@ def test_the_slurm_script_runs_and_ends_what_does_not_end(tmp_path: Path, fails:
         "scontrol": 'printf "%s\\n" node7 node8 node9',
         "srun": 'shift 2; where=$1; shift; echo "$where" >> nodes; exec "$@"',
         "tf1sessions": f"""
-            python3 -c 'import json, os, sys; print(json.dumps([os.environ["TF_CONFIG"], sys.argv[1:]]))' "$@" > written-$$
+            python3 told.py "$@" > written-$$
             mv written-$$ out-$$
             until [ "$(ls | grep -c ^out-)" = 3 ]; do sleep 0.02; done
             case "$*" in *--job=ps*) exec sleep 600;; esac
             exit {int(fails)}
         """,
     }
+    told_py = 'import json, os, sys\nprint(json.dumps([os.environ["TF_CONFIG"], sys.argv[1:]]))\n'
+    (tmp_path / "told.py").write_text(told_py)
     for name, text in commands.items():
         (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
         (tmp_path / name).chmod(0o755)
