@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from tf1sessions.pools.fork_server import WorkerSpec
-from tf1sessions.scripts.runner import script_server
+from tf1sessions.scripts.servers import script_server
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 ROUNDS = 3

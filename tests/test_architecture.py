@@ -77,6 +77,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 # TensorFlow and Keras by their own names: in runtime.py, and in what runs inside a script's process, after the job's
 # environment and its share of the machine are in place.
 IMPORTS_TENSORFLOW = {
+    "tf1sessions.cluster.task_main",
     "tf1sessions.porting.recorder",  # on the machine where there is nothing but TensorFlow 1
     "tf1sessions.runtime",
     "tf1sessions.scripts.children",

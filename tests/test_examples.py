@@ -16,7 +16,7 @@ from examples_cases import CASES, PIPELINES
 from support import ROOT
 
 from tf1sessions.pools.fork_server import WorkerSpec
-from tf1sessions.scripts.runner import script_server
+from tf1sessions.scripts.servers import script_server
 
 DEADLINE = 240.0
 

@@ -17,7 +17,8 @@ import pytest
 from support import ROOT
 
 from tf1sessions.scripts.jobs import Job, JobSettings
-from tf1sessions.scripts.runner import RunSettings, run_jobs, script_server
+from tf1sessions.scripts.runner import RunSettings, run_jobs
+from tf1sessions.scripts.servers import script_server
 
 PROGRAMS = ROOT / "tests" / "golden" / "cases" / "fidelity"
 RECORD = json.loads(gzip.decompress((ROOT / "tests" / "golden" / "data" / "fidelity.json.gz").read_bytes()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from tf1sessions.cli.programs import (
     only_one,
     seconds_option,
 )
+from tf1sessions.texts import quoted
 
 if TYPE_CHECKING:
     from tf1sessions.cli.progress import Printer
@@ -130,27 +132,7 @@ __all__ = ["launch"]
 @click.option("--json", "as_json", is_flag=True, help="Print only the summary on stdout, as JSON.")
 @click.pass_context
 def launch(
-    ctx: click.Context,
-    /,
-    scripts: tuple[str, ...],
-    module: str | None,
-    ps: int,
-    workers: int,
-    chief: bool,
-    evaluator: bool,
-    flags: tuple[str, ...],
-    restart: int,
-    first_port: int | None,
-    address: str | None,
-    form: str | None,
-    hosts: str | None,
-    start_limit: float,
-    evaluator_limit: float,
-    out: str | None,
-    grace: float,
-    warnings: bool,
-    as_json: bool,
-    **settings: Any,
+    ctx: click.Context, /, scripts: tuple[str, ...], module: str | None, form: str | None, as_json: bool, **options: Any
 ) -> None:
     """Run a distributed TensorFlow 1 program unmodified as a cluster on this machine, a process a task.
 
@@ -165,45 +147,25 @@ def launch(
         tf1sessions launch --ps 0 --workers 2 train.py -- {job_name} {task_index}
         tf1sessions launch --workers 4 --print slurm train.py > train.sbatch
     """
-    from tf1sessions.cluster.launching import Launch, LaunchSettings
+    from tf1sessions.cluster.launching import Launch
     from tf1sessions.errors import ScriptUsageError
-    from tf1sessions.scripts.jobs import Job, JobSettings
-    from tf1sessions.scripts.runner import RunSettings
 
-    check_programs("launch", scripts, module)
-    only_one("launch", scripts)
-    if not scripts and module is None:
-        raise click.UsageError("Nothing to run: name a SCRIPT, or a module with -m.")
-    for option, text in (("--out", out), ("--insecure-bind", address)):
-        if text == "":
-            raise ScriptUsageError("the name is empty", where=option, next_step="Give one, or leave it out.")
-    if scripts and not scripts[0].endswith(".py"):
-        raise ScriptUsageError(f"launch takes a script or a module, not {scripts[0]!r}")
-    job = Job(script=None if module else scripts[0], module=module, args=ctx.obj)
-    wanted = LaunchSettings(
-        ps=ps,
-        workers=workers,
-        chief=chief,
-        evaluator=evaluator,
-        flags=flags,
-        restart=restart,
-        first_port=first_port,
-        address=address,
-        start_limit_secs=start_limit,
-        evaluator_limit_secs=evaluator_limit,
-        job=JobSettings(**settings),
-        run=RunSettings(out=out, deprecations=warnings, grace_secs=grace),
-    )
+    job, hosts = _job(scripts, module, ctx.obj), options.pop("hosts")
+    for option in ("out", "address"):
+        if options[option] == "":
+            where = "--out" if option == "out" else "--insecure-bind"
+            raise ScriptUsageError("the name is empty", where=where, next_step="Give one, or leave it out.")
     if hosts is not None and form != "commands":
         raise ScriptUsageError(
-            "--hosts is for --print commands", next_step="Leave it out: tasks start on this machine."
+            "--hosts is for --print commands", next_step="Leave it out: the tasks start on this machine."
         )
+    settings = _settings(**options)
     if form is not None:
-        _print(form, job, wanted, hosts)
+        _print(form, job, settings, hosts)
         return
     printer = _printer(as_json)
-    launching = Launch(job, wanted, printer.on_event)
-    if address is not None:
+    launching = Launch(job, settings, printer.on_event)
+    if settings.address is not None:
         click.echo(
             "warning: --insecure-bind: TensorFlow's servers have no authentication. Whoever reaches their ports can "
             "run anything as this user.",
@@ -213,6 +175,36 @@ def launch(
         summary = launching.run()
     printer.finish(summary)
     ctx.exit(summary.exit_code or int(launching.has_no_server))
+
+
+def _job(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> Job:
+    from tf1sessions.errors import ScriptUsageError
+    from tf1sessions.scripts.jobs import Job
+
+    check_programs("launch", scripts, module)
+    only_one("launch", scripts)
+    if not scripts and module is None:
+        raise click.UsageError("Nothing to run: name a SCRIPT, or a module with -m.")
+    if scripts and not scripts[0].endswith(".py"):
+        raise ScriptUsageError(f"launch takes a script or a module, not {quoted(scripts[0])}")
+    return Job(script=None if module else scripts[0], module=module, args=args)
+
+
+def _settings(
+    start_limit: float, evaluator_limit: float, out: str | None, grace: float, warnings: bool, **options: Any
+) -> LaunchSettings:
+    from tf1sessions.cluster.launching import LaunchSettings
+    from tf1sessions.scripts.jobs import JobSettings
+    from tf1sessions.scripts.runner import RunSettings
+
+    names = ("time_limit", "threads", "memory_fraction", "visible_devices")
+    return LaunchSettings(
+        start_limit_secs=start_limit,
+        evaluator_limit_secs=evaluator_limit,
+        job=JobSettings(**{name: options.pop(name) for name in names}),
+        run=RunSettings(out=out, deprecations=warnings, grace_secs=grace),
+        **options,
+    )
 
 
 def _print(form: str, job: Job, settings: LaunchSettings, hosts: str | None) -> None:

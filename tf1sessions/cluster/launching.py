@@ -25,7 +25,7 @@ from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
 from tf1sessions.cluster.ports import HeldPorts, listening
 from tf1sessions.cluster.tasks import Cluster, Task
 from tf1sessions.errors import ConfigError
-from tf1sessions.scripts.events import Event, JobEnded, JobStarted, RunStarted, RunSummary
+from tf1sessions.scripts.events import Event, JobEnded, JobStarted, Note, RunStarted, RunSummary
 from tf1sessions.scripts.jobs import Job, JobSettings, check_job
 from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.source.program import Program, read_module, read_script
@@ -184,7 +184,7 @@ class Launch:
         elif isinstance(event, JobStarted):
             self._watcher.begin(event.index)
         elif isinstance(event, JobEnded):
-            self._watcher.end(event.index)
+            self._watcher.end(event.index, event.record.state == "done")
             if not event.retried and event.record.state == "done" and event.index in self._left:
                 self._left.remove(event.index)
                 if not self._watcher.look():
@@ -194,16 +194,17 @@ class Launch:
 
     def _say_how_tasks_are_told(self) -> None:
         names = [f"--{name}" for name in self._flags.names.values()]
-        self.running.note(
-            f"each task is told which it is by {' '.join([*names, 'and TF_CONFIG' if names else 'TF_CONFIG'])}"
-        )
+        self._say(f"each task is told which it is by {' '.join([*names, 'and TF_CONFIG' if names else 'TF_CONFIG'])}")
         if os.environ.get("TF_CONFIG"):
-            self.running.note("the TF_CONFIG of the environment is of another cluster, and is replaced")
+            self._say("the TF_CONFIG of the environment is of another cluster, and is replaced")
+
+    def _say(self, text: str) -> None:
+        self._listener(Note(text))  # at once: after the last job's end the run takes no more messages
 
     def _refuse_to_go_on(self, index: int) -> None:
         """No task has built a server, and one is through: each runs the whole program, for itself alone."""
         name, self.has_no_server = self.cluster.tasks[index].name, True
-        self.running.note(
+        self._say(
             f"{name} is done, and no task has built a tf.train.Server: the program is not distributed, or learns in "
             "another way which task it is. Name its flags with --flag ROLE=NAME, or write {job_name} and {task_index} "
             "into its arguments; one that is not distributed is for tf1sessions run."
@@ -239,9 +240,11 @@ class _Watcher:
         self._started: dict[int, float] = {}  # tasks that run and have no server yet
         self._named: set[int] = set()
         self._training = {index for index, task in enumerate(tasks) if task.trains}  # whose programs are not through
+        self._any_through = False
         self.marks: Marks | None = None
         self._any_server = False
         self._to_end: dict[int, float] = {}
+        self._joined: set[int] = set()  # tasks that train, are through, and would never end by themselves
         self._alone: tuple[int, float] | None = None  # the last task that trains, and when it will be named
 
     @contextmanager
@@ -265,10 +268,12 @@ class _Watcher:
             if index in self._ports:
                 self._started[index] = time.monotonic()
 
-    def end(self, index: int) -> None:
+    def end(self, index: int, is_done: bool) -> None:
         """A task has ended, whichever way; one that failed and is not started again ends the run."""
         with self._lock:
-            self._training.discard(index)
+            if index in self._training:
+                self._training.remove(index)
+                self._any_through = self._any_through or is_done
             self._started.pop(index, None)
             self._to_end.pop(index, None)
 
@@ -292,15 +297,23 @@ class _Watcher:
         with self._lock:
             if self.marks is None or not self._training:
                 return
-            done = {index for index in self._training if self.marks.is_through(self._tasks[index].name)}
+            names = {index: self._tasks[index].name for index in self._training}
+            done = {index for index, name in names.items() if self.marks.is_through(name)}
+            joined = {index for index, name in names.items() if self.marks.has_joined(name)}
+            self._any_through = self._any_through or bool(done)
+            is_last = self._any_through and not self._training - done - joined
+            self._joined |= done & joined
             self._training -= done
-            is_last = not self._training
             if is_last:
+                self._joined |= joined
+                self._training.clear()
                 self.marks.release()
             if len(self._training) == 1 and self._alone is None:
                 self._alone = (min(self._training), time.monotonic() + _NAMED_SECS)
         for index in sorted(done) if not is_last else ():
             self._running.note("is through; its server stays for the other workers", index)
+        for index in sorted(self._joined) if is_last else ():
+            self._running.complete(index, "ended when the workers were done")
 
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_SECS):

@@ -30,13 +30,21 @@ class Marks:
         """Whether that was said."""
         return (self._folder / f"server-{task}").exists()
 
+    def set_joined(self, task: str) -> None:
+        """Say that a task waits in ``server.join()``, which never ends."""
+        (self._folder / f"joined-{task}").touch()
+
+    def has_joined(self, task: str) -> bool:
+        """Whether that was said."""
+        return (self._folder / f"joined-{task}").exists()
+
     def set_through(self, task: str) -> None:
-        """Say that a task's program has ended well, and that only its server is still there."""
+        """Say that a task has done its part, and that only its server is still there."""
         (self._folder / f"through-{task}").touch()
 
     def forget(self, task: str) -> None:
         """Take all back that was said of a task: it starts again."""
-        for what in ("server", "through"):
+        for what in ("joined", "server", "through"):
             (self._folder / f"{what}-{task}").unlink(missing_ok=True)
 
     def is_through(self, task: str) -> bool:

@@ -10,7 +10,8 @@ instead, by the names and numbers of the tasks (:func:`own_addresses`), and so d
 
 A session begins by calling all tasks of its cluster, and waits for ever for one that has come and gone: of two workers
 that start together, one may be through before the other makes its session. So the server of a program that is through
-stays until :class:`~tf1sessions.cluster.launching.Launch` says that all are. Both sides do that by :class:`Marks`.
+stays until :class:`~tf1sessions.cluster.launching.Launch` says that all are. Both sides do that by :class:`Marks`. A
+worker may also end in ``server.join()``: after its work, or, of a program with one client, instead of any.
 """
 
 from __future__ import annotations
@@ -53,9 +54,7 @@ def execute(payload: Mapping[str, Any]) -> int:
     """
     marks = Marks(payload["settings"]["claims_dir"])
     task = os.environ[TASK_VARIABLE]
-    servers = _Servers(
-        payload["loopback"], json.loads(os.environ["TF_CONFIG"])["cluster"], lambda: marks.set_server(task)
-    )
+    servers = _Servers(payload["loopback"], json.loads(os.environ["TF_CONFIG"])["cluster"], marks, task)
 
     def wait_for_others(exit_code: int) -> None:
         if exit_code == 0 and servers.made:
@@ -70,10 +69,12 @@ def execute(payload: Mapping[str, Any]) -> int:
 class _Servers:
     """What is done about the servers of this process, and about sessions on them."""
 
-    def __init__(self, loopback: bool, cluster: Mapping[str, Sequence[str]], on_server: Callable[[], None]) -> None:
+    def __init__(self, loopback: bool, cluster: Mapping[str, Sequence[str]], marks: Marks, task: str) -> None:
         self._loopback = loopback
         self._cluster = cluster
-        self._on_server = on_server
+        self._marks = marks
+        self._task = task
+        self._has_trained = False  # whether there was a session on a server
         self._moved: dict[str, str] = {}  # addresses in the program's source -> those of this cluster
         self._warned = False
         self.made: list[Any] = []  # kept, so that they serve when the program has lost them
@@ -81,6 +82,7 @@ class _Servers:
     def watch(self, face: Any) -> None:
         server = face.train.Server
         server.__init__ = self._after_server(server.__init__, face)
+        server.join = self._before_join(server.join)
         session = importlib.import_module("tensorflow.python.client.session").BaseSession
         session.__init__ = self._before_session(session.__init__)
 
@@ -100,11 +102,21 @@ class _Servers:
                     )
             original(server, definition, *args, **kwargs)
             self.made.append(server)
-            self._on_server()
+            self._marks.set_server(self._task)
             if self._loopback:
                 bind_to_loopback(int(str(server.target).rpartition(":")[2]))
 
         return init
+
+    def _before_join(self, original: Callable[[Any], None]) -> Callable[[Any], None]:
+        @functools.wraps(original)
+        def join(server: Any) -> None:
+            if self._has_trained:  # a worker that serves the others when it is through
+                self._marks.set_through(self._task)
+            self._marks.set_joined(self._task)
+            original(server)
+
+        return join
 
     def _before_session(self, original: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(original)
@@ -116,6 +128,7 @@ class _Servers:
                     f"TensorFlow ignores {', '.join(ignored)} in the config of a session on a server: devices and "
                     "threads are the server's. Give them to tf.train.Server(..., config=...)."
                 )
+            self._has_trained = self._has_trained or bool(target)
             address = str(target).removeprefix("grpc://")
             if target and address in self._moved:
                 target = f"grpc://{self._moved[address]}"

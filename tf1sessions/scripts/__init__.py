@@ -13,6 +13,7 @@ In the caller's process, without TensorFlow::
     logs.py                   the ends of logs
     streams.py                a single job's output, on the terminal and in its log
     payload.py                what runner.py sends to a job's process, and program.py reads there
+    servers.py                the fork server of a run
     runner.py                 runs jobs, several at once, each in its own process
     requirements.py           which lines of a requirements.txt are not met here
     notebooks.py              runs the cells of notebooks

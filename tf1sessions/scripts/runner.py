@@ -28,12 +28,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, WorkError, WorkerStartError
-from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.pools.fork_server import WorkerResult, WorkerSpec
 from tf1sessions.pools.resource_limits import limit_step, start_error
-from tf1sessions.pools.user_servers import PRELOADS
 from tf1sessions.scripts import deprecations
 from tf1sessions.scripts.events import (
     Continued,
@@ -52,6 +51,7 @@ from tf1sessions.scripts.jobs import MAX_SECS, QUEUE_GRACE_SECS, Job, JobSetting
 from tf1sessions.scripts.logs import error_line, our_messages
 from tf1sessions.scripts.machine import default_parallel, default_share, mps_share, usable_cores
 from tf1sessions.scripts.payload import ProgramPayload, ProgramSettings
+from tf1sessions.scripts.servers import Handle, Server, script_server
 from tf1sessions.scripts.streams import Tee
 from tf1sessions.sessions import gpus
 
@@ -59,41 +59,6 @@ __all__ = ["Run", "RunSettings", "base_environment", "run_jobs"]
 
 _KILL_SECS = 30.0
 """How long the kernel may take to end a killed process (one in disk wait may take long) before we go on without it."""
-
-
-class Handle(Protocol):
-    """The part of :class:`~tf1sessions.pools.fork_server.WorkerHandle` that a run needs."""
-
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def cold_reasons(self) -> tuple[str, ...]: ...
-
-    def wait(self, timeout: float | None = None) -> WorkerResult | None: ...
-
-    def signal(self, signum: int) -> None: ...
-
-    def kill(self) -> None: ...
-
-
-class Server(Protocol):
-    """The part of :class:`~tf1sessions.pools.fork_server.WorkerServer` that a run needs."""
-
-    on_note: Callable[[str], None]
-
-    def start(self) -> None: ...
-
-    def wait_ready(self, timeout: float) -> None: ...
-
-    def spawn(self, spec: WorkerSpec) -> Handle: ...
-
-    def close(self) -> None: ...
-
-
-def script_server(env: Mapping[str, str]) -> Server:
-    """The server that TF1 scripts run under, with TensorFlow preloaded; the user's where that is warm."""
-    return WorkerServer(PRELOADS["scripts"], env, users=True)
 
 
 @dataclass(frozen=True)

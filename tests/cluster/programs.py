@@ -1,0 +1,101 @@
+"""A distributed program as TensorFlow 1's tutorials have it, with ways to fail. Run by ``launch`` in the tests."""
+
+BETWEEN_GRAPH = """
+import os, signal, time
+import numpy as np
+import tensorflow as tf
+
+flags = tf.app.flags
+flags.DEFINE_string("job_name", "", "")
+flags.DEFINE_integer("task_index", 0, "")
+flags.DEFINE_string("ps_hosts", "localhost:2222", "")
+flags.DEFINE_string("worker_hosts", "localhost:2223,localhost:2224", "")
+flags.DEFINE_string("way", "well", "")
+flags.DEFINE_string("folder", None, "")
+FLAGS = flags.FLAGS
+
+
+def main(_):
+    cluster = tf.train.ClusterSpec({"ps": FLAGS.ps_hosts.split(","), "worker": FLAGS.worker_hosts.split(",")})
+    second = FLAGS.job_name == "worker" and FLAGS.task_index == 1
+    if FLAGS.way == "never" and second:
+        time.sleep(600)
+    server = tf.train.Server(cluster, job_name=FLAGS.job_name, task_index=FLAGS.task_index)
+    if FLAGS.job_name == "ps":
+        server.join()
+    if FLAGS.way == "raise" and second:
+        raise ValueError("on purpose")
+    if FLAGS.way == "kill" and second and not os.path.exists("killed"):
+        open("killed", "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    worker = "/job:worker/task:%d" % FLAGS.task_index
+    with tf.device(tf.train.replica_device_setter(worker_device=worker, cluster=cluster)):
+        x = tf.placeholder(tf.float32, [None, 2])
+        y = tf.placeholder(tf.float32, [None, 1])
+        loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1, name="fc") - y))
+        step = tf.train.get_or_create_global_step()
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step)
+    data = np.random.RandomState(FLAGS.task_index).randn(16, 2).astype("f")
+    feed = {x: data, y: data.dot(np.array([[1.0], [2.0]], "f"))}
+    config = tf.ConfigProto(intra_op_parallelism_threads=1)
+    hooks = [tf.train.StopAtStepHook(last_step=60)]
+    with tf.train.MonitoredTrainingSession(
+        server.target, is_chief=FLAGS.task_index == 0, checkpoint_dir=FLAGS.folder, hooks=hooks, config=config
+    ) as session:
+        while not session.should_stop():
+            _, value = session.run([train, loss], feed)
+        print("loss", float(value) < 1.0, os.environ["TF_CONFIG"])
+
+
+tf.app.run()
+"""
+
+IN_GRAPH = """
+import sys
+import tensorflow as tf
+
+cluster = {"ps": ["pc-01:2222"], "worker": ["pc-02:2222", "pc-03:2222"]}
+server = tf.train.Server(cluster, job_name=sys.argv[1], task_index=int(sys.argv[2]))
+if sys.argv[1:] != ["worker", "0"]:
+    server.join()
+with tf.device("/job:ps/task:0"):
+    w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+parts = []
+for number in range(2):
+    with tf.device("/job:worker/task:%d" % number):
+        parts.append(w * (number + 1))
+with tf.Session("grpc://pc-02:2222") as session:
+    session.run(tf.global_variables_initializer())
+    print("sum", session.run(tf.add_n(parts)))
+"""
+
+ESTIMATOR = """
+import numpy as np
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    w = tf.get_variable("w", [2, 1])
+    loss = tf.reduce_mean(tf.square(tf.matmul(features["x"], w) - labels))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+
+
+def data():
+    x = np.random.RandomState(0).randn(64, 2).astype("f")
+    return tf.data.Dataset.from_tensor_slices(({"x": x}, x.dot(np.array([[1.0], [2.0]], "f")))).repeat().batch(16)
+
+
+config = tf.estimator.RunConfig(save_checkpoints_steps=50, experimental_max_worker_delay_secs=0)
+estimator = tf.estimator.Estimator(model_fn, "model", config=config)
+train = tf.estimator.TrainSpec(data, max_steps=100)
+evaluation = tf.estimator.EvalSpec(data, steps=1, start_delay_secs=0, throttle_secs=0)
+tf.estimator.train_and_evaluate(estimator, train, evaluation)
+"""
+
+ALONE = """
+import tensorflow as tf
+
+with tf.Session() as session:
+    print(session.run(tf.constant(1) + 1))
+"""

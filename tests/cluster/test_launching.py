@@ -1,0 +1,150 @@
+"""``tf1sessions launch`` with programs of TensorFlow 1: clusters that end well, fail, lose tasks, are told nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from plain_jobs import Plain
+from programs import ALONE, BETWEEN_GRAPH, ESTIMATOR, IN_GRAPH
+from support import wait_for
+
+pytest_plugins = ("plain_fixture",)
+pytestmark = pytest.mark.slow
+LAUNCH = ["-m", "tf1sessions", "launch"]
+DEADLINE = 120.0
+
+
+def launch(plain: Plain, *args: str) -> subprocess.Popen[bytes]:
+    return plain.start(*args, program=LAUNCH)
+
+
+def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    stdout, stderr = process.communicate(timeout=DEADLINE)
+    return process.returncode, (stdout + stderr).decode()
+
+
+def states(plain: Plain, run: str) -> dict[str, str]:
+    return {record["name"]: record["state"] for record in plain.records(run)}
+
+
+def log(plain: Plain, run: str, name: str) -> str:
+    (record,) = (record for record in plain.records(run) if record["name"] == name)
+    return (plain.folder / run / record["log"]).read_text()
+
+
+def test_clusters_end_well_two_at_once(plain: Plain) -> None:
+    plain.script("train.py", BETWEEN_GRAPH)
+    plain.script("in_graph.py", IN_GRAPH)
+    first = launch(plain, "--out", "a", "train.py", "--", "--folder=a_model")
+    second = launch(plain, "--out", "b", "in_graph.py", "--", "{job_name}", "{task_index}")
+    listening: set[str] = set()
+    ports = []
+    while first.poll() is None:  # the servers are seen from outside: each on the loopback device
+        shown = subprocess.run(["ss", "-Hltn"], stdout=subprocess.PIPE, text=True).stdout
+        listening |= set(re.findall(r"\S*:\d+(?= )", shown))
+    code, text = ended(first)
+    assert code == 0, text
+    assert states(plain, "a") == {"ps:0": "done", "worker:0": "done", "worker:1": "done"}
+    assert "told which it is by --job_name --task_index --ps_hosts --worker_hosts and TF_CONFIG" in text
+    for number in range(2):
+        said = log(plain, "a", f"worker:{number}")
+        assert "loss True" in said
+        assert "ignores intra_op_parallelism_threads in the config of a session on a server" in said
+        config = json.loads(said[said.index("loss True") + 10 :].splitlines()[0])
+        assert config["task"] == {"type": "worker", "index": number}
+        ports += [address.rpartition(":")[2] for hosts in config["cluster"].values() for address in hosts]
+    (record, *_) = plain.records("a")
+    assert record["reason"] == "ended when the workers were done"
+    assert list((plain.folder / "a_model").glob("model.ckpt-*.index"))
+    assert all(f"%lo:{port}" in " ".join(listening) for port in ports), (ports, listening)
+
+    code, text = ended(second)  # whose tasks but one wait for ever
+    assert code == 0, text
+    assert states(plain, "b") == {"ps:0": "done", "worker:0": "done", "worker:1": "done"}
+    assert "sum 3.0" in log(plain, "b", "worker:0")
+    assert "pc-01:2222, pc-02:2222, pc-03:2222 are those of this cluster instead" in text
+
+
+def test_an_estimator_with_chief_worker_and_evaluator(plain: Plain) -> None:
+    plain.script("estimate.py", ESTIMATOR)
+    code, text = ended(launch(plain, "--workers", "1", "--chief", "--evaluator", "--out", "run", "estimate.py"))
+    assert code == 0, text
+    assert states(plain, "run") == dict.fromkeys(["ps:0", "chief:0", "worker:0", "evaluator:0"], "done")
+    assert "told which it is by TF_CONFIG" in text
+    assert list((plain.folder / "model" / "eval").glob("events.*"))
+
+
+def test_the_first_failure_is_shown_and_ends_the_cluster(plain: Plain) -> None:
+    plain.script("train.py", BETWEEN_GRAPH)
+    code, text = ended(launch(plain, "--out", "run", "train.py", "--", "--way=raise"))
+    assert code == 1
+    assert states(plain, "run") == {"ps:0": "cancelled", "worker:0": "cancelled", "worker:1": "failed"}
+    assert text.count("Traceback") == 1 and "  | ValueError: on purpose" in text
+    assert "--resume" not in text
+
+
+def test_a_lost_worker_starts_again(plain: Plain) -> None:
+    plain.script("train.py", BETWEEN_GRAPH)
+    code, text = ended(launch(plain, "--restart", "1", "--out", "run", "train.py", "--", "--way=kill"))
+    assert code == 0, text
+    assert [record["attempts"] for record in plain.records("run")] == [1, 1, 2]
+    assert "worker:1 killed by SIGKILL" in text and "will start it again" in text
+
+
+def test_a_worker_that_never_comes_is_named(plain: Plain) -> None:
+    plain.script("train.py", BETWEEN_GRAPH)
+    code, text = ended(launch(plain, "--start-limit", "5", "--out", "run", "train.py", "--", "--way=never"))
+    assert code == 1
+    assert "worker:1 built no server within 5 s (--start-limit)" in text
+    assert set(states(plain, "run").values()) == {"cancelled"}
+
+
+def test_a_program_that_builds_no_server_is_refused(plain: Plain) -> None:
+    plain.script("alone.py", ALONE)
+    code, text = ended(launch(plain, "--out", "run", "alone.py"))
+    assert code == 1
+    assert re.search(r"worker:\d is done, and no task has built a tf.train.Server", text)
+
+
+@pytest.mark.parametrize("victim", ["worker:1", "ps:0"])
+def test_a_task_that_is_terminated_ends_the_cluster(plain: Plain, victim: str) -> None:
+    plain.script("train.py", BETWEEN_GRAPH.replace("last_step=60", "last_step=10**9"))
+    with launch(plain, "--out", "run", "train.py") as process:
+        wait_for(lambda: is_training(plain), "the workers", DEADLINE)
+        name = victim.replace(":", "_")
+        (pid,) = (pid for pid in plain.strays() if holds_log(pid, f"{name}.log"))
+        subprocess.run(["kill", "-TERM", str(pid)], check=True)
+        code, text = ended(process)
+    assert code == 1
+    assert states(plain, "run")[victim] == "killed" and f"{victim} killed by SIGTERM" in text
+
+
+def test_nothing_stays_when_the_launch_is_killed(plain: Plain) -> None:
+    plain.script("train.py", BETWEEN_GRAPH.replace("last_step=60", "last_step=10**9"))
+    with launch(plain, "--out", "run", "train.py") as process:
+        wait_for(lambda: is_training(plain), "the workers", DEADLINE)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=DEADLINE)
+    wait_for(lambda: not plain.strays(), "the end of the tasks")  # the fixture looks, too
+
+
+def is_training(plain: Plain) -> bool:
+    logs = list((plain.folder / "run").glob("*worker*.log")) if (plain.folder / "run").exists() else []
+    return len(logs) == 2 and all("Graph was finalized" in path.read_text() for path in logs)
+
+
+def holds_log(pid: int, name: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/fd/2").resolve().name.endswith(name)
+    except OSError:
+        return False
+
+
+if sys.platform != "linux":
+    pytest.skip("servers are bound to the loopback device on Linux", allow_module_level=True)

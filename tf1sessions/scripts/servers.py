@@ -1,0 +1,46 @@
+"""The fork server of a run, as the run sees it: what makes the processes of its jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
+from tf1sessions.pools.user_servers import PRELOADS
+
+__all__ = ["Handle", "Server", "script_server"]
+
+
+class Handle(Protocol):
+    """The part of :class:`~tf1sessions.pools.fork_server.WorkerHandle` that a run needs."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def cold_reasons(self) -> tuple[str, ...]: ...
+
+    def wait(self, timeout: float | None = None) -> WorkerResult | None: ...
+
+    def signal(self, signum: int) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class Server(Protocol):
+    """The part of :class:`~tf1sessions.pools.fork_server.WorkerServer` that a run needs."""
+
+    on_note: Callable[[str], None]
+
+    def start(self) -> None: ...
+
+    def wait_ready(self, timeout: float) -> None: ...
+
+    def spawn(self, spec: WorkerSpec) -> Handle: ...
+
+    def close(self) -> None: ...
+
+
+def script_server(env: Mapping[str, str]) -> Server:
+    """The server that TF1 scripts run under, with TensorFlow preloaded; the user's where that is warm."""
+    return WorkerServer(PRELOADS["scripts"], env, users=True)
