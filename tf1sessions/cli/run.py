@@ -43,6 +43,26 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     metavar="N",
     help="How many jobs at once. Default: what the cores and the free memory allow.",
 )
+@click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="Run the jobs on the Ray cluster at HOST:PORT, or auto for this machine's. The folder of a job goes along; "
+    "logs and jobs.json are here.",
+)
+@click.option(
+    "--ray-cpus",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=1.0,
+    metavar="N",
+    help="CPUs of the cluster for each job. Default: 1.",
+)
+@click.option(
+    "--ray-gpus",
+    type=click.FloatRange(min=0.0),
+    default=0.0,
+    metavar="N",
+    help="GPUs of the cluster for each job; 0.25 is a quarter of one's memory. Default: 0.",
+)
 @click.option("--out", metavar="DIR", help="The run folder. Default: a new one in runs/, named by date and time.")
 @click.option(
     "--resume",
@@ -152,6 +172,9 @@ def run(
     scripts: tuple[str, ...],
     module: str | None,
     parallel: int | None,
+    ray: str | None,
+    ray_cpus: float,
+    ray_gpus: float,
     out: str | None,
     resume: str | None,
     keep_going: bool,
@@ -212,11 +235,12 @@ def run(
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
     streams = None if as_json else (0, 1, 2)
+    room, cluster = (None, {}) if ray is None else _cluster(ray, ray_cpus, ray_gpus)
     printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
     running = Run(
         jobs or None,
         RunSettings(
-            parallel=parallel,
+            parallel=parallel or room,
             out=out,
             resume=resume,
             fail_fast=not keep_going,
@@ -224,6 +248,7 @@ def run(
             job=JobSettings(**settings),
             stdio=streams,
             grace_secs=grace,
+            **cluster,
         ),
         printer.on_event,
     )
@@ -255,6 +280,14 @@ def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> 
     for job in jobs:
         check_job(job)
     return jobs
+
+
+def _cluster(address: str, cpus: float, gpus: float) -> tuple[int, dict[str, Any]]:
+    """How many jobs a Ray cluster has room for, and the settings of a run on it."""
+    from tf1sessions.scripts.ray_server import RayServer
+
+    server = RayServer(address, cpus, gpus)
+    return server.room, {"server": server, "elsewhere": True}
 
 
 def _unmet(path: str) -> list[Unmet]:

@@ -113,6 +113,7 @@ class RunSettings:
         grace_secs: How long a job that must go has to clean up before it is killed.
         start_secs: How long TensorFlow may take to start.
         server: Makes the fork server; for tests and other kinds of jobs.
+        elsewhere: The jobs run on other machines, whose shares are not divided here.
         target: The function that runs a job in its worker.
         more: Further entries of what that function is given; values that JSON can carry.
 
@@ -130,6 +131,7 @@ class RunSettings:
     grace_secs: float = 5.0
     start_secs: float = 300.0
     server: Callable[[Mapping[str, str]], Server] = script_server
+    elsewhere: bool = False
     target: str = "tf1sessions.scripts.program:execute"
     more: Mapping[str, Any] = field(default_factory=dict)
 
@@ -375,7 +377,7 @@ class _Loop:
         self._parallel = min(settings.parallel or default_parallel(count), max(1, count))
         self._share: float | None = None
         self._mps: dict[str, str] = {}
-        if self._parallel > 1:
+        if self._parallel > 1 and not settings.elsewhere:
             machine = gpus.look()
             self._share = default_share(self._parallel, machine)
             self._mps = mps_share(self._parallel, machine)
@@ -571,7 +573,7 @@ class _Loop:
         folder = self._folder
         threads = wanted.threads
         share = wanted.memory_fraction
-        if self._parallel > 1:
+        if self._parallel > 1 and not self._settings.elsewhere:
             threads = threads or max(1, usable_cores() // self._parallel)
             if share is None and wanted.memory_limit_mb is None:
                 share = self._share
