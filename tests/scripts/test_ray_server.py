@@ -1,4 +1,4 @@
-"""``tf1sessions run --ray``: what goes to a node, and a run on a real cluster (the checks are in ray_server_checks.py)."""
+"""``tf1sessions run --ray``: what goes to a node, and runs on a real cluster (in ray_server_checks.py)."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ In the caller's process, without TensorFlow::
     streams.py                a single job's output, on the terminal and in its log
     payload.py                what runner.py sends to a job's process, and program.py reads there
     runner.py                 runs jobs, several at once, each in its own process
+    ray_server.py             the same on a Ray cluster, for run --ray
+    ray_script_worker.py      runs one script on its node
     requirements.py           which lines of a requirements.txt are not met here
     notebooks.py              runs the cells of notebooks
 

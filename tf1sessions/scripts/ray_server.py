@@ -23,7 +23,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tf1sessions.errors import ScriptUsageError, UnsupportedEnvironmentError, WorkerDiedError, WorkerStartError
+from tf1sessions.errors import (
+    ScriptUsageError,
+    Tf1SessionsError,
+    UnsupportedEnvironmentError,
+    WorkerDiedError,
+    WorkerStartError,
+)
 from tf1sessions.pools.ray_cluster import Connection, connect
 from tf1sessions.pools.ray_worker import worker_class
 from tf1sessions.pools.workers import WorkerResult, WorkerSpec
@@ -172,6 +178,10 @@ class RayJobHandle:
                 text = "--- tf1sessions: its node was lost, started again ---"
                 self._write(self._spec.stderr, f"\n{text}\n".encode())
                 self._server.note(f"{self._spec.name}: its node was lost; it starts again")
+            except self._ray.exceptions.RayError as error:  # the store is full, a file of the job is lost, or the like
+                if isinstance(error, Tf1SessionsError):  # raised on the node
+                    raise
+                raise self._error(error) from error
         return WorkerResult(-9, "SIGKILL", time.monotonic() - start, 0.0, True, (), "", True)
 
     def signal(self, signum: int) -> None:
@@ -203,16 +213,19 @@ class RayJobHandle:
             self._node = actor.node.remote()
             files = self._server.stored(self._spec.cwd, os.path.dirname(self._spec.payload["settings"]["claims_dir"]))
             ended = actor.run.remote(self._request(), self._server.versions, files)
+            has_ended = False
             while True:
                 written = self._ray.get(actor.read.remote())
                 for descriptor, data in zip((self._spec.stdout, self._spec.stderr), written, strict=True):
                     self._write(descriptor, data)
                 with self._lock:
                     self._has_begun = True
-                if self._ray.wait([ended], timeout=_POLL_SECS)[0] and not any(written):
+                if has_ended and not any(written):  # and not before it has been read to the end
                     result = self._result(self._ray.get(ended))
-                    self._ray.get(actor.close.remote(), timeout=_CLOSE_SECS)
+                    with contextlib.suppress(self._ray.exceptions.RayError):
+                        self._ray.get(actor.close.remote(), timeout=_CLOSE_SECS)
                     return result
+                has_ended = bool(self._ray.wait([ended], timeout=_POLL_SECS)[0])
         finally:
             with contextlib.suppress(Exception):
                 self._ray.kill(actor)
