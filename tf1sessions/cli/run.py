@@ -172,9 +172,6 @@ def run(
     scripts: tuple[str, ...],
     module: str | None,
     parallel: int | None,
-    ray: str | None,
-    ray_cpus: float,
-    ray_gpus: float,
     out: str | None,
     resume: str | None,
     keep_going: bool,
@@ -215,13 +212,8 @@ def run(
     from tf1sessions.scripts.jobs import JobSettings
     from tf1sessions.scripts.runner import Run, RunSettings
 
-    for option, folder in (("--out", out), ("--resume", resume)):
-        if folder == "":
-            raise ScriptUsageError("the folder has no name", where=option, next_step="Name one, or leave it out.")
-    if resume is not None and out is not None:
-        raise ScriptUsageError(
-            f"--out {quoted(out)} with --resume {quoted(resume)}", next_step="A run is resumed in its own folder."
-        )
+    ray = [settings.pop(name) for name in ("ray", "ray_cpus", "ray_gpus")]
+    _check_folders(out, resume)
     jobs = _jobs(scripts, module, ctx.obj)
     if not jobs and resume is None:
         raise click.UsageError("Nothing to run: name a script, a job file, or a module with -m.")
@@ -235,7 +227,7 @@ def run(
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
     streams = None if as_json else (0, 1, 2)
-    room, cluster = (None, {}) if ray is None else _cluster(ray, ray_cpus, ray_gpus)
+    room, cluster = _cluster(*ray)
     printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
     running = Run(
         jobs or None,
@@ -282,8 +274,22 @@ def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> 
     return jobs
 
 
-def _cluster(address: str, cpus: float, gpus: float) -> tuple[int, dict[str, Any]]:
-    """How many jobs a Ray cluster has room for, and the settings of a run on it."""
+def _check_folders(out: str | None, resume: str | None) -> None:
+    from tf1sessions.errors import ScriptUsageError
+
+    for option, folder in (("--out", out), ("--resume", resume)):
+        if folder == "":
+            raise ScriptUsageError("the folder has no name", where=option, next_step="Name one, or leave it out.")
+    if resume is not None and out is not None:
+        raise ScriptUsageError(
+            f"--out {quoted(out)} with --resume {quoted(resume)}", next_step="A run is resumed in its own folder."
+        )
+
+
+def _cluster(address: str | None, cpus: float, gpus: float) -> tuple[int | None, dict[str, Any]]:
+    """How many jobs a Ray cluster has room for, and the settings of a run on it; nothing where none is wanted."""
+    if address is None:
+        return None, {}
     from tf1sessions.scripts.ray_server import RayServer
 
     server = RayServer(address, cpus, gpus)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
 from tf1sessions.pools.ray_models import folder_on_node
-from tf1sessions.pools.ray_worker import worker_class
+from tf1sessions.pools.ray_versions import version_reader
 from tf1sessions.pools.user_servers import PRELOADS
 from tf1sessions.sessions import gpus
 from tf1sessions.sessions.division import CONTEXT_MB
@@ -45,7 +45,7 @@ class ScriptWorker:
 
     def run(self, request: dict[str, Any], wanted: dict[str, str], files: Any) -> dict[str, Any]:
         """Run a job to its end. Returns its result, or this machine's versions where they are not those wanted."""
-        found = worker_class().versions()  # type: ignore[attr-defined]
+        found = version_reader()()
         if found != wanted:
             return {"versions": found, "node": self.node()}
         here = self._unpacked(files)

@@ -31,7 +31,7 @@ from tf1sessions.errors import (
     WorkerStartError,
 )
 from tf1sessions.pools.ray_cluster import Connection, connect
-from tf1sessions.pools.ray_worker import worker_class
+from tf1sessions.pools.ray_versions import version_reader
 from tf1sessions.pools.workers import WorkerResult, WorkerSpec
 from tf1sessions.scripts.ray_script_worker import ScriptWorker, packed_folder
 
@@ -67,7 +67,7 @@ class RayServer:
         self.num_cpus = num_cpus
         self.num_gpus = num_gpus
         self.connection: Connection = connect(address, connect_limit_secs, "--ray", _nothing)
-        self.versions: dict[str, str] = worker_class().versions()  # type: ignore[attr-defined]
+        self.versions = version_reader()()
         self.on_note = _nothing
         self._handles: set[RayJobHandle] = set()
         self._lock = threading.Lock()  # protects what stands below it
