@@ -140,7 +140,7 @@ def test_tables_of_options_are_complete() -> None:
     rows = [
         row
         for page in (
-            *(RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, SERVING, OPERATIONS, PORTING, AUDITING),
+            *(RUNNING, MODELS, SHARING, DOCTOR, LEAVING, VERIFYING, SERVING, RAY, OPERATIONS, PORTING, AUDITING),
             NOTES / "13-testing.md",
             NOTES / "15-clusters.md",
         )

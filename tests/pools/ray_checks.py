@@ -52,6 +52,7 @@ def cluster() -> Any:
     nodes()[:] = [found.add_node(wait=False, num_cpus=1, object_store_memory=STORE) for _ in range(2)]
     found.wait_for_nodes()
     ray.init(address=found.address, log_to_driver=False, logging_level="error")
+    atexit.register(ray.shutdown)
     return found
 
 
@@ -357,6 +358,7 @@ def check_a_lost_node_is_an_error_where_jobs_must_not_run_twice() -> None:
         cluster().remove_node(lost, allow_graceful=False)
         nodes().remove(lost)
         error = future.exception(DEADLINE)
+        assert lost.node_id in pool._connection.lost_nodes()  # no worker is started there
     assert isinstance(error, WorkerDiedError) and error.node == lost.node_id and "was lost while it ran" in str(error)
 
 

@@ -21,7 +21,7 @@ from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
 from tf1sessions.pools import ray_cluster
 from tf1sessions.pools.ray_models import put_model, unpacked
 from tf1sessions.pools.ray_pool import RaySessionPool
-from tf1sessions.pools.ray_worker import worker_class
+from tf1sessions.pools.ray_versions import version_reader
 
 
 class Plan:
@@ -112,7 +112,7 @@ def test_who_answers_is_told_apart() -> None:
 
 
 def test_versions_are_those_of_this_process() -> None:
-    found = worker_class().versions()  # type: ignore[attr-defined]
+    found = version_reader()()
     assert found["Python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
     assert "none" not in found.values() and set(found) == {"Python", "tf1sessions", "TensorFlow"}
 

@@ -41,6 +41,26 @@ __all__ = ["run"]
     metavar="N",
     help="How many jobs at once. Default: what the cores and the free memory allow.",
 )
+@click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="Run the jobs on the Ray cluster at HOST:PORT, or auto for this machine's. The folder of a job goes along; "
+    "logs and jobs.json are here.",
+)
+@click.option(
+    "--ray-cpus",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=1.0,
+    metavar="N",
+    help="CPUs of the cluster for each job. Default: 1.",
+)
+@click.option(
+    "--ray-gpus",
+    type=click.FloatRange(min=0.0),
+    default=0.0,
+    metavar="N",
+    help="GPUs of the cluster for each job; 0.25 is a quarter of one's memory. Default: 0.",
+)
 @click.option("--out", metavar="DIR", help="The run folder. Default: a new one in runs/, named by date and time.")
 @click.option(
     "--resume",
@@ -190,13 +210,8 @@ def run(
     from tf1sessions.scripts.jobs import JobSettings
     from tf1sessions.scripts.runner import Run, RunSettings
 
-    for option, folder in (("--out", out), ("--resume", resume)):
-        if folder == "":
-            raise ScriptUsageError("the folder has no name", where=option, next_step="Name one, or leave it out.")
-    if resume is not None and out is not None:
-        raise ScriptUsageError(
-            f"--out {quoted(out)} with --resume {quoted(resume)}", next_step="A run is resumed in its own folder."
-        )
+    ray = [settings.pop(name) for name in ("ray", "ray_cpus", "ray_gpus")]
+    _check_folders(out, resume)
     jobs = _jobs(scripts, module, ctx.obj)
     if not jobs and resume is None:
         raise click.UsageError("Nothing to run: name a script, a job file, or a module with -m.")
@@ -210,11 +225,12 @@ def run(
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
     streams = None if as_json else (0, 1, 2)
+    room, cluster = _cluster(*ray)
     printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
     running = Run(
         jobs or None,
         RunSettings(
-            parallel=parallel,
+            parallel=parallel or room,
             out=out,
             resume=resume,
             fail_fast=not keep_going,
@@ -222,6 +238,7 @@ def run(
             job=JobSettings(**settings),
             stdio=streams,
             grace_secs=grace,
+            **cluster,
         ),
         printer.on_event,
     )
@@ -253,6 +270,28 @@ def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> 
     for job in jobs:
         check_job(job)
     return jobs
+
+
+def _check_folders(out: str | None, resume: str | None) -> None:
+    from tf1sessions.errors import ScriptUsageError
+
+    for option, folder in (("--out", out), ("--resume", resume)):
+        if folder == "":
+            raise ScriptUsageError("the folder has no name", where=option, next_step="Name one, or leave it out.")
+    if resume is not None and out is not None:
+        raise ScriptUsageError(
+            f"--out {quoted(out)} with --resume {quoted(resume)}", next_step="A run is resumed in its own folder."
+        )
+
+
+def _cluster(address: str | None, cpus: float, gpus: float) -> tuple[int | None, dict[str, Any]]:
+    """How many jobs a Ray cluster has room for, and the settings of a run on it; nothing where none is wanted."""
+    if address is None:
+        return None, {}
+    from tf1sessions.scripts.ray_server import RayServer
+
+    server = RayServer(address, cpus, gpus)
+    return server.room, {"server": server, "elsewhere": True}
 
 
 def _unmet(path: str) -> list[Unmet]:

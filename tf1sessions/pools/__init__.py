@@ -42,6 +42,7 @@ Files::
       process_errors.py      errors of jobs, from replies and from the end of a worker
     a Ray cluster, in the order of a job's way
       ray_cluster.py         the cluster that this process is connected to
+      ray_versions.py        which versions a machine has
       ray_models.py          models in Ray's object store
       ray_pool.py            RaySessionPool: many sessions, an actor of Ray each
       ray_dispatcher.py      the thread that gives jobs to actors; what ended and lost ones cost

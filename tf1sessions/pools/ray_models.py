@@ -26,7 +26,7 @@ import numpy as np
 from tf1sessions.errors import UsageError
 from tf1sessions.pools.ray_cluster import the_ray
 
-__all__ = ["StoredModel", "put_model", "unpacked"]
+__all__ = ["StoredModel", "folder_on_node", "put_model", "unpacked"]
 
 _PREFIX = "tf1sessions-model-"
 
@@ -84,26 +84,33 @@ def put_model(path: str | os.PathLike[str], **arguments: Any) -> StoredModel:
 
 @contextlib.contextmanager
 def unpacked(files: Any, name: str) -> Iterator[str]:
-    """The path of a model whose files came from the store; they are removed at the end.
-
-    A lock on the folder's own descriptor says that it is in use: it goes when its process does, however that ends.
-    """
-    _remove_abandoned()
-    folder = tempfile.mkdtemp(prefix=_PREFIX)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    """The path of a model whose files came from the store; they are removed at the end."""
+    with folder_on_node(_PREFIX) as folder:
         with tarfile.open(fileobj=io.BytesIO(memoryview(files)), mode="r:") as archive:
             filters: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             archive.extractall(folder, **filters)
         yield os.path.join(folder, name)
+
+
+@contextlib.contextmanager
+def folder_on_node(prefix: str) -> Iterator[str]:
+    """A temporary folder of a worker, which Ray may kill at any time: what killed ones have left is removed first.
+
+    A lock on the folder's own descriptor says that it is in use: it goes when its process does, however that ends.
+    """
+    _remove_abandoned(prefix)
+    folder = tempfile.mkdtemp(prefix=prefix)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(descriptor)
 
 
-def _remove_abandoned() -> None:
-    for folder in Path(tempfile.gettempdir()).glob(_PREFIX + "*"):
+def _remove_abandoned(prefix: str) -> None:
+    for folder in Path(tempfile.gettempdir()).glob(prefix + "*"):
         with contextlib.suppress(OSError):
             descriptor = os.open(folder, os.O_RDONLY)
             try:

@@ -30,6 +30,7 @@ from tf1sessions.pools.progress import PoolProgress
 from tf1sessions.pools.ray_cluster import connect
 from tf1sessions.pools.ray_dispatcher import DispatcherOptions, RayDispatcher, RayJob
 from tf1sessions.pools.ray_models import StoredModel, put_model
+from tf1sessions.pools.ray_versions import version_reader
 from tf1sessions.pools.ray_worker import IN_BAND, behavior_is_v1, joined, worker_class
 from tf1sessions.sessions.division import thread_counts
 
@@ -195,9 +196,9 @@ class RaySessionPool(SessionPool):
     def _open(self) -> None:
         """Make what the pool works with, now that the process is connected."""
         self._process = os.getpid()
-        kind = worker_class()
-        self._versions: dict[str, str] = kind.versions()  # type: ignore[attr-defined]
-        self._actor_class = self._connection.ray.remote(kind)
+        self._read_versions = version_reader()
+        self._versions = self._read_versions()
+        self._actor_class = self._connection.ray.remote(worker_class())
         self._actor_options = self._make_actor_options()
         self._payload = self._make_payload()
         self._dispatcher = dispatcher = self._make_dispatcher()
@@ -276,7 +277,8 @@ class RaySessionPool(SessionPool):
             where = {"label_selector": {"ray.io/node-id": f"!in({','.join(lost)})"}}
         actor = self._actor_class.options(**self._actor_options, **where).remote()
         files = [cast(Any, model).reference] if stored else []
-        return actor, actor.set_up.remote(self._versions, self._payload, stream, buffers, *files)
+        versions = self._read_versions, self._versions
+        return actor, actor.set_up.remote(*versions, self._payload, stream, buffers, *files)
 
     def _new_job(
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int

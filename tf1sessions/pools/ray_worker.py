@@ -10,7 +10,7 @@
       close() ───────────────────────────────────▶ sessions are closed
 
 The class of the actor is made by :func:`worker_class`, so that Ray sends it by value: what it does first, on a machine
-of which nothing is known, is to say which versions it has.
+of which nothing is known, is to say which versions it has (ray_versions.py).
 """
 
 from __future__ import annotations
@@ -70,28 +70,8 @@ def worker_class() -> type:
     class SessionWorker:
         """A worker of a RaySessionPool."""
 
-        @staticmethod
-        def versions() -> dict[str, str]:
-            """What must be equal on both sides, by name; what is not there is ``"none"``."""
-            import importlib.metadata
-            import sys
-
-            found = {"Python": f"{sys.version_info[0]}.{sys.version_info[1]}", "tf1sessions": "none"}
-            try:
-                found["tf1sessions"] = str(importlib.import_module("tf1sessions").__version__)
-            except Exception:  # noqa: BLE001 - it may be there, and broken
-                pass
-            found["TensorFlow"] = "none"
-            for name in ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"):
-                try:
-                    found["TensorFlow"] = importlib.metadata.version(name)
-                    break
-                except importlib.metadata.PackageNotFoundError:
-                    continue
-            return found
-
         def set_up(
-            self, wanted: dict[str, str], payload: dict[str, Any], stream: bytes, buffers: list[Any], *files: Any
+            self, versions: Any, wanted: dict[str, str], payload: Any, stream: bytes, buffers: list[Any], *files: Any
         ) -> tuple[dict[str, str], int, str, Any]:
             """Make what jobs need. Returns this machine's versions, the process, the node, and an Answer or None."""
             import importlib
@@ -99,7 +79,7 @@ def worker_class() -> type:
 
             import ray
 
-            found = self.versions()
+            found = versions()
             answer: Any = None
             if found == wanted:
                 module = importlib.import_module("tf1sessions.pools.ray_worker")

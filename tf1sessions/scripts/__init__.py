@@ -15,6 +15,8 @@ In the caller's process, without TensorFlow::
     payload.py                what runner.py sends to a job's process, and program.py reads there
     servers.py                the fork server of a run
     runner.py                 runs jobs, several at once, each in its own process
+    ray_server.py             the same on a Ray cluster, for run --ray
+    ray_script_worker.py      runs one script on its node
     requirements.py           which lines of a requirements.txt are not met here
     notebooks.py              runs the cells of notebooks
 

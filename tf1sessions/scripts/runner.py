@@ -79,6 +79,7 @@ class RunSettings:
         grace_secs: How long a job that must go has to clean up before it is killed.
         start_secs: How long TensorFlow may take to start.
         server: Makes the fork server; for tests and other kinds of jobs.
+        elsewhere: The jobs run on other machines, whose shares are not divided here.
         target: The function that runs a job in its worker.
         more: Further entries of what that function is given; values that JSON can carry.
 
@@ -96,6 +97,7 @@ class RunSettings:
     grace_secs: float = 5.0
     start_secs: float = 300.0
     server: Callable[[Mapping[str, str]], Server] = script_server
+    elsewhere: bool = False
     target: str = "tf1sessions.scripts.program:execute"
     more: Mapping[str, Any] = field(default_factory=dict)
 
@@ -366,7 +368,7 @@ class _Loop:
         count = len(self._waiting)
         self._parallel = min(settings.parallel or default_parallel(count), max(1, count))
         self._share: float | None = None
-        self._machine = gpus.look() if self._parallel > 1 else None
+        self._machine = gpus.look() if self._parallel > 1 and not settings.elsewhere else None
         if self._machine is not None:
             self._share = default_share(self._parallel, self._machine)
         # A job with another choice of kernels than the first gets it by a cold start.
@@ -564,7 +566,7 @@ class _Loop:
     def _program_settings(self, index: int, wanted: JobSettings) -> ProgramSettings:
         folder = self._folder
         threads = wanted.threads
-        if self._parallel > 1:
+        if self._parallel > 1 and not self._settings.elsewhere:
             threads = threads or max(1, usable_cores() // self._parallel)
         return ProgramSettings(
             memory_fraction=self._memory_fraction(wanted),
