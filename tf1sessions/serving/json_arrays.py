@@ -113,8 +113,9 @@ def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any
     if array.size == 0:
         return array.astype(wanted)
     kinds = _types(value, array.ndim)  # not by the array's dtype: NumPy takes True for 1, and large integers otherwise
-    allowed = {"b": {bool}, "i": {int}, "u": {int}}.get(wanted.kind, {int, float})  # bfloat16 has the kind V
-    if wrong := sorted(kinds - (allowed if wanted.kind != "c" else set()), key=lambda each: each in (int, float)):
+    takes: dict[str, set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "c": set()}
+    allowed = takes.get(wanted.kind, {int, float})  # bfloat16 has the kind V
+    if wrong := sorted(kinds - allowed, key=lambda each: each in (int, float)):
         raise RequestError(_wrong_type(spec, _KINDS.get(wrong[0], "Number"), wanted))
     if array.dtype.kind not in ("b" if wanted.kind == "b" else "iu" if wanted.kind in "iu" else "iuf"):
         array = _large(value, array.shape, wanted, spec)
