@@ -489,3 +489,10 @@ def test_wrong_numbers_of_workers(workers):
 def test_wrong_limits(limit):
     with pytest.raises(UsageError, match="time_limit_secs"):
         t1.ThreadSessionPool(1, time_limit_secs=limit)
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("limit", [float("inf"), 1e30])
+def test_a_limit_beyond_all_clocks_is_none(limit):
+    with t1.ThreadSessionPool(1, time_limit_secs=limit) as pool:
+        assert pool.submit(lambda session: time.sleep(0.1)).result(DEADLINE) is None

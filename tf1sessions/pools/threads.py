@@ -195,7 +195,8 @@ class ThreadSessionPool(SessionPool):
         clean = False
         try:
             if job.time_limit_secs is not None:
-                timer = threading.Timer(job.time_limit_secs, self._expire, (job, me))
+                secs = min(job.time_limit_secs, threading.TIMEOUT_MAX)  # what is longer, no lock can wait for
+                timer = threading.Timer(secs, self._expire, (job, me))
                 timer.daemon = True
                 timer.start()
             if session is None:

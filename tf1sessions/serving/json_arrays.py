@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -111,13 +112,13 @@ def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any
         raise RequestError(f"The rows of the input {spec.name!r} differ in length: {error}") from None
     if array.size == 0:
         return array.astype(wanted)
-    if array.dtype.kind == "O" and all(isinstance(each, int) for each in array.flat):
-        raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
-    allowed = {"b": "b", "i": "iu", "u": "iu"}.get(wanted.kind, "iuf")  # bfloat16 has the kind V
-    if array.dtype.kind not in allowed or wanted.kind == "c":
-        raise RequestError(
-            _wrong_type(spec, {"b": "Boolean", "f": "Number", "U": "String"}.get(array.dtype.kind, "Object"), wanted)
-        )
+    kinds = _types(value, array.ndim)  # not by the array's dtype: NumPy takes True for 1, and large integers otherwise
+    takes: dict[str, set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "c": set()}
+    allowed = takes.get(wanted.kind, {int, float})  # bfloat16 has the kind V
+    if wrong := sorted(kinds - allowed, key=lambda each: each in (int, float)):
+        raise RequestError(_wrong_type(spec, _KINDS.get(wrong[0], "Number"), wanted))
+    if array.dtype.kind not in ("b" if wanted.kind == "b" else "iu" if wanted.kind in "iu" else "iuf"):
+        array = _large(value, array.shape, wanted, spec)
     if wanted.kind in "iu":
         limits = np.iinfo(wanted)
         if array.min() < limits.min or array.max() > limits.max:
@@ -127,6 +128,29 @@ def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any
     if wanted.kind == "f" and np.any(np.isinf(converted) & np.isfinite(array)):
         raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
     return converted
+
+
+def _types(value: Any, depth: int) -> set[type]:
+    """The types of what is in lists that are nested so deep."""
+    found = [value]
+    for _ in range(depth):
+        found = itertools.chain.from_iterable(found)  # type: ignore[assignment]
+    return set(map(type, found))
+
+
+def _large(value: Any, shape: tuple[int, ...], wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any]:
+    """An array of numbers among which are integers that NumPy has no common type for.
+
+    Encoders write a float of 1e20 as an integer, and of an uint64 half the values are beyond int64.
+    """
+    flat = np.array(value, object).reshape(-1).tolist()
+    whole = wanted.kind in "iu"
+    try:
+        if whole and (min(flat) < np.iinfo(wanted).min or max(flat) > np.iinfo(wanted).max):
+            raise OverflowError
+        return np.array(flat, wanted if whole else np.float64).reshape(shape)
+    except OverflowError:
+        raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}") from None
 
 
 def _strings(value: Any, spec: TensorSpec) -> NDArray[Any]:
@@ -174,8 +198,10 @@ def _wrong_type(spec: TensorSpec, given: str, wanted: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    names = {dict: "Object", list: "Array", str: "String", bool: "Boolean", type(None): "Null"}
-    return names.get(type(value), "Number")
+    return _KINDS.get(type(value), "Number")
+
+
+_KINDS = {dict: "Object", list: "Array", str: "String", bool: "Boolean", type(None): "Null"}
 
 
 # -- from arrays

@@ -1,0 +1,53 @@
+"""Numbers of JSON as arrays: what NumPy alone would take for something else."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+
+from tf1sessions.serving import json_arrays
+from tf1sessions.serving.answers import RequestError
+
+
+def to_array(value, dtype):
+    spec = types.SimpleNamespace(name="x", dtype=types.SimpleNamespace(as_numpy_dtype=dtype), shape=None)
+    return json_arrays.to_array(value, spec)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ([2**64 - 1, 0], np.uint64),  # for NumPy a list of floats
+        ([0.5, 10**20], np.float32),  # for NumPy objects; JavaScript writes 1e20 so
+        ([[10**20], [3]], np.float64),
+        ([2**64 - 1, 1.5], np.float64),
+    ],
+)
+def test_large_integers_arrive(value, dtype):
+    found = to_array(value, dtype)
+    assert found.dtype == dtype and found.tolist() == np.array(value, object).astype(dtype).tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "given"),
+    [
+        ([1, True], np.int64, "Boolean"),
+        ([1.5, False], np.float32, "Boolean"),
+        ([[0], [True]], bool, "Number"),
+        ([1, "a"], np.float32, "String"),
+        ([None, 1.0], np.float32, "Null"),
+    ],
+)
+def test_one_value_of_a_wrong_type_is_refused(value, dtype, given):
+    with pytest.raises(RequestError, match=f"of type {given}"):
+        to_array(value, dtype)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"), [([2**64, 0], np.uint64), ([-1, 2**64 - 1], np.uint64), ([10**400], np.float64), ([2**63], int)]
+)
+def test_what_does_not_fit_is_refused(value, dtype):
+    with pytest.raises(RequestError, match="out of the range"):
+        to_array(value, dtype)
