@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 
 os.environ["RAY_AUTH_MODE"] = "disabled"  # no token is made in the user's home
-os.environ["RAY_raylet_start_wait_time_s"] = "150"  # a busy machine takes long
 
 import atexit
 import functools
