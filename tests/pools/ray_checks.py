@@ -5,13 +5,9 @@ Most workers get eager jobs (``mode="tf2"``) and import no TensorFlow, so that t
 
 from __future__ import annotations
 
-import os
-
-os.environ["RAY_AUTH_MODE"] = "disabled"  # no token is made in the user's home
-os.environ["RAY_DEDUP_LOGS"] = "0"
-
 import atexit
 import functools
+import os
 import signal
 import subprocess
 import sys
@@ -23,8 +19,7 @@ from typing import Any
 
 import cloudpickle
 import numpy as np
-import ray
-from ray.cluster_utils import Cluster
+from ray_nodes import NODE, ray, start_cluster
 from support import ROOT, alive, raises, wait_for
 
 from tf1sessions.errors import (
@@ -39,18 +34,13 @@ from tf1sessions.errors import (
 from tf1sessions.pools.ray_pool import RaySessionPool, put_model
 
 DEADLINE = 60.0
-STORE = 80 << 20  # bytes of a node's object store
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 @functools.cache
 def cluster() -> Any:
     """The cluster: a head node without CPUs, and two nodes."""
-    head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-    found = Cluster(initialize_head=True, head_node_args=head)
-    atexit.register(found.shutdown)
-    nodes()[:] = [found.add_node(wait=False, num_cpus=1, object_store_memory=STORE) for _ in range(2)]
-    found.wait_for_nodes()
+    found, nodes()[:] = start_cluster()
     ray.init(address=found.address, log_to_driver=False, logging_level="error")
     atexit.register(ray.shutdown)
     return found
@@ -338,7 +328,7 @@ def check_a_lost_node_loses_nothing_that_was_finished() -> None:
         cluster().remove_node(lost, allow_graceful=False)
         nodes().remove(lost)
         wait_for(lambda: [line.split()[0] for line in noted(began)].count("4") == 1, "nothing")
-        nodes().append(cluster().add_node(num_cpus=1, object_store_memory=STORE))
+        nodes().append(cluster().add_node(**NODE))
         wait_for(lambda: [line.split()[0] for line in noted(began)].count("4") == 2, "the second start", DEADLINE)
         (path / "go").touch()
         results = [future.result(DEADLINE) for future in futures]

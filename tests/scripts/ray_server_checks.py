@@ -5,11 +5,6 @@ The scripts are plain Python, but each job waits for a fork server of its own, w
 
 from __future__ import annotations
 
-import os
-
-os.environ["RAY_AUTH_MODE"] = "disabled"  # no token is made in the user's home
-
-import atexit
 import functools
 import json
 import signal
@@ -20,10 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ray.cluster_utils import Cluster
+from ray_nodes import NODE, start_cluster
 from support import alive, wait_for
 
-STORE = 80 << 20
 DEADLINE = 100.0
 
 TRAIN = """
@@ -52,11 +46,7 @@ number = %s
 
 @functools.cache
 def cluster() -> Any:
-    head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-    found = Cluster(initialize_head=True, head_node_args=head)
-    atexit.register(found.shutdown)
-    nodes()[:] = [found.add_node(wait=False, num_cpus=1, object_store_memory=STORE) for _ in range(2)]
-    found.wait_for_nodes()
+    found, nodes()[:] = start_cluster()
     return found
 
 
@@ -115,7 +105,7 @@ def check_a_lost_node_and_a_resumed_run() -> None:
             pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         cluster().remove_node(raylets[pid], allow_graceful=False)
         wait_for(lambda: not alive(first), "the end of the job whose node is lost")
-        cluster().add_node(num_cpus=1, object_store_memory=STORE)
+        cluster().add_node(**NODE)
         wait_for(lambda: len([line for line in began() if line[0] == "1"]) == 2, "its second start", DEADLINE)
         (project() / "shared" / "go").touch()
         output, _ = process.communicate(timeout=DEADLINE)
