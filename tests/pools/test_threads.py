@@ -485,6 +485,11 @@ def test_wrong_numbers_of_workers(workers):
         t1.ThreadSessionPool(workers)
 
 
+def test_wrong_arguments_of_an_initializer():
+    with pytest.raises(UsageError, match="initargs is 3"):
+        t1.ThreadSessionPool(initializer=len, initargs=3)
+
+
 @pytest.mark.parametrize("limit", [0, -1.0, float("nan"), "1", True])
 def test_wrong_limits(limit):
     with pytest.raises(UsageError, match="time_limit_secs"):

@@ -249,6 +249,8 @@ def check_servers_that_do_not_start() -> None:
     assert "no graph today" in str(raises(WorkerStartError, lambda: t1.SessionServer(requests=fails)))
     assert "nowhere.pb" in str(raises(WorkerStartError, lambda: t1.SessionServer("nowhere.pb")))
     assert "neither" in str(raises(UsageError, t1.SessionServer))
+    wrong = raises(WorkerStartError, lambda: t1.SessionServer(requests=lambda gs: None))
+    assert "the function of requests= returned None" in str(wrong)
     wrong = raises(WorkerStartError, lambda: t1.SessionServer(requests=lambda gs: {"a": 1}))
     assert "'a' is 1" in str(wrong)
 
@@ -329,6 +331,12 @@ def check_segments_that_are_smaller_than_announced() -> None:
         assert connection.recv(1) == b""
     with _client() as client:
         assert client(x=[1.0])["y"].tolist() == [2.5]
+
+
+def check_what_is_no_address_and_no_time() -> None:
+    assert "the address is None" in str(raises(UsageError, lambda: t1.SessionClient(None)))
+    with _client() as client:
+        assert "below a million" in str(raises(UsageError, lambda: client(x=[1.0], deadline_secs=float("inf"))))
 
 
 def check_what_is_no_message() -> None:

@@ -26,7 +26,7 @@ from tf1sessions.pools.jobs import JobOptions, PoolFuture, PoolJob
 from tf1sessions.pools.mapping import lazy_map
 from tf1sessions.pools.progress import PoolProgress, PoolStatistics
 
-__all__ = ["PoolProgress", "PoolStatistics", "SessionPool", "check_count", "check_limit"]
+__all__ = ["PoolProgress", "PoolStatistics", "SessionPool", "check_count", "check_initializer", "check_limit"]
 
 
 class SessionPool(concurrent.futures.Executor):
@@ -190,6 +190,16 @@ class SessionPool(concurrent.futures.Executor):
             self.interrupt()
         self.shutdown(wait=True)
         return None
+
+
+def check_initializer(initializer: object, initargs: object, where: str) -> None:
+    """Refuses what is no initializer, or none of its arguments."""
+    if initializer is not None and not callable(initializer):
+        raise UsageError(
+            f"initializer is {initializer!r}", where=where, next_step="Pass a function that takes a session."
+        )
+    if not isinstance(initargs, (tuple, list)):
+        raise UsageError(f"initargs is {initargs!r}", where=where, next_step="Give a tuple, such as (value,).")
 
 
 def check_limit(

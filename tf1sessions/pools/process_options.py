@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tf1sessions.errors import UsageError
-from tf1sessions.pools.base import check_count, check_limit
+from tf1sessions.pools.base import check_count, check_initializer, check_limit
 from tf1sessions.pools.fork_server import WorkerServer
 
 __all__ = ["ProcessPoolOptions"]
@@ -38,10 +38,7 @@ class ProcessPoolOptions:
     server: WorkerServer | None
 
     def __post_init__(self) -> None:
-        if self.initializer is not None and not callable(self.initializer):
-            raise self._error(f"initializer is {self.initializer!r}", "Pass a function that takes a session.")
-        if not isinstance(self.initargs, (tuple, list)):
-            raise self._error(f"initargs is {self.initargs!r}", "Give a tuple, such as (value,).")
+        check_initializer(self.initializer, self.initargs, self.name)
         if self.mode not in ("tf1", "tf2"):
             raise self._error(f"mode is {self.mode!r}", 'Give "tf1" or "tf2".')
         if self.mode == "tf2" and self.config is not None:

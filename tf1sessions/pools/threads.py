@@ -33,7 +33,7 @@ from typing import Any
 
 from tf1sessions.errors import ClosedError, JobTimeoutError, UsageError
 from tf1sessions.pools.accounts import JobEnd, News
-from tf1sessions.pools.base import PoolProgress, SessionPool
+from tf1sessions.pools.base import PoolProgress, SessionPool, check_initializer
 from tf1sessions.pools.jobs import PoolJob, job_error
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.config import SessionConfig
@@ -103,10 +103,7 @@ class ThreadSessionPool(SessionPool):
         plan: MemoryPlan | None = None,
     ) -> None:
         super().__init__(max_workers, name=name, time_limit_secs=time_limit_secs, progress=progress)
-        if initializer is not None and not callable(initializer):
-            raise UsageError(
-                f"initializer is {initializer!r}", where=name, next_step="Pass a function that takes a session."
-            )
+        check_initializer(initializer, initargs, name)
         self._config = config
         self._initializer = initializer
         self._initargs = initargs

@@ -16,7 +16,7 @@ import shutil
 import signal
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from tf1sessions.errors import UsageError
@@ -83,7 +83,14 @@ def _serve(spec: dict[str, Any], stack: contextlib.ExitStack) -> None:
     requests: dict[str, Callable[..., Any]] = {}
     if spec["requests"] is not None:
         gs = stack.enter_context(GraphSession(config, name="requests"))
-        requests = {str(name): _callable(gs, name, given) for name, given in spec["requests"](gs).items()}
+        found = spec["requests"](gs)
+        if not isinstance(found, Mapping):
+            raise UsageError(
+                f"the function of requests= returned {found!r:.200}",
+                where="SessionServer(requests=)",
+                next_step="Return a dict of name and request.",
+            )
+        requests = {str(name): _callable(gs, name, given) for name, given in found.items()}
     server = LocalServer(service, spec["folder"], spec["key"], requests)
     stack.callback(server.close, drain_secs)
 

@@ -115,7 +115,11 @@ class SessionClient:
     def __init__(
         self, address: str | os.PathLike[str], *, timeout_secs: float = 60.0, connect_secs: float = 30.0
     ) -> None:
-        self.address = os.path.abspath(os.fspath(address))
+        try:
+            self.address = os.path.abspath(os.fspath(address))
+        except TypeError:
+            next_step = "Give that of a SessionServer, server.address."
+            raise UsageError(f"the address is {address!r}", where="SessionClient", next_step=next_step) from None
         self._timeout_secs = timeout_secs
         self._connect_secs = connect_secs
         self._closed = False
@@ -183,7 +187,8 @@ class SessionClient:
     ) -> Any:
         secs = self._timeout_secs if secs is None else secs
         if isinstance(secs, bool) or not isinstance(secs, (int, float)) or not 0 < secs < 1e6:
-            raise UsageError(f"deadline_secs is {secs!r}", where="SessionClient", next_step="Give seconds above 0.")
+            next_step = "Give seconds above 0 and below a million."
+            raise UsageError(f"deadline_secs is {secs!r}", where="SessionClient", next_step=next_step)
         arrays, in_order = _arrays(values, named)
         if in_order and header["what"] == "request":
             raise TypeError("a named request takes its inputs by name: request(x=...)")
