@@ -29,6 +29,7 @@ from pages import (
 from support import ROOT, PythonRun
 
 from tf1sessions import errors
+from tf1sessions.cluster.flags import ROLES
 from tf1sessions.porting import recorder
 from tf1sessions.testing.settings import OPTIONS
 
@@ -111,6 +112,8 @@ def test_options_in_the_text_are_real(page: Path) -> None:
         known |= {option for action in recorder._parser()._actions for option in action.option_strings}
     if page.name == "13-testing.md":  # tests/testing/test_plugin.py holds its table against pytest's help
         known |= {option.flag for option in OPTIONS} | {"-p", "--update-goldens"}
+    if page.name == "15-clusters.md":  # flags of the programs that are launched
+        known |= {f"--{name}" for names in ROLES.values() for name in names}
     assert sorted(told - known) == []
 
 
