@@ -1,4 +1,4 @@
-"""``tf1sessions launch`` with programs of TensorFlow 1: clusters that end well, fail, lose tasks, are told nothing."""
+"""``tf1sessions launch`` with programs of TensorFlow 1: clusters that end well, fail, lose tasks, get no flags."""
 
 from __future__ import annotations
 

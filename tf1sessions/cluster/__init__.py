@@ -4,7 +4,7 @@ In the caller's process, without TensorFlow::
 
     ports.py         ports of the loopback interface that stay ours until the tasks listen on them
     tasks.py         the tasks of a cluster: their addresses, TF_CONFIG, roles
-    flags.py         the flags by which a program is told which task it is
+    flags.py         the flags from which a program learns which task it is
     launching.py     runs the tasks, and decides when the cluster is done, or has failed
     marks.py         which tasks are through; for both sides
     recipes.py       the command lines that start the same cluster on several machines

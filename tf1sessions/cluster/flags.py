@@ -27,7 +27,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "worker_hosts": ("worker_hosts", "worker-hosts", "worker_host", "worker_servers", "worker_list", "workers"),
     "chief_hosts": ("chief_hosts", "chief-hosts", "chief_host", "master_hosts"),
 }
-# A program that has neither of these is not told its task by flags, whatever else it calls "ps" or "index".
+# A program that has neither of these does not learn its task from flags, whatever else it calls "ps" or "index".
 _NEEDED = ("job_name", "task_index")
 _DEFINERS = ("add_argument", "add_option", "option")
 _HOLDER = re.compile(r"\{(job_name|task_index|ps_hosts|worker_hosts|chief_hosts)\}")

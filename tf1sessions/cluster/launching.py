@@ -180,7 +180,7 @@ class Launch:
         self._listener(event)
         if isinstance(event, RunStarted):
             self._watcher.marks = Marks(event.folder / ".claims")
-            self._say_how_tasks_are_told()
+            self._say_how_tasks_learn_their_number()
         elif isinstance(event, JobStarted):
             self._watcher.begin(event.index)
         elif isinstance(event, JobEnded):
@@ -192,9 +192,9 @@ class Launch:
                 elif not self._left:
                     self._end_the_others()
 
-    def _say_how_tasks_are_told(self) -> None:
+    def _say_how_tasks_learn_their_number(self) -> None:
         names = [f"--{name}" for name in self._flags.names.values()]
-        self._say(f"each task is told which it is by {' '.join([*names, 'and TF_CONFIG' if names else 'TF_CONFIG'])}")
+        self._say(f"each task learns which it is from {' '.join([*names, 'and TF_CONFIG' if names else 'TF_CONFIG'])}")
         if os.environ.get("TF_CONFIG"):
             self._say("the TF_CONFIG of the environment is of another cluster, and is replaced")
 
@@ -224,7 +224,7 @@ class _Watcher:
     """A thread that looks for tasks that build no server. Its methods are for any thread.
 
     Args:
-        running: What is told.
+        running: The run, which gets the watcher's notes and is ended by it.
         tasks: The tasks.
         ports: Of those that have an address, in their order.
         limit_secs: How long a task may take to build its server.

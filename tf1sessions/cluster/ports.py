@@ -1,8 +1,9 @@
 """Free ports that are held until a task listens on them.
 
-A port is held by a socket that is bound and does not listen. As long as it is there the kernel gives the port to nobody
-who asks for any free one, and so two clusters that start at once never get the same. TensorFlow's server still can
-listen on it: both sockets have ``SO_REUSEADDR``, with which Linux lets a second socket bind unless the first listens.
+A port is held by a socket that is bound and does not listen. As long as it is there the kernel does not give the port
+to a process that asks for any free one, and so two clusters that start at once never get the same. TensorFlow's server
+still can listen on it: both sockets have ``SO_REUSEADDR``, with which Linux lets a second socket bind unless the first
+listens.
 The socket can stay for as long as the cluster is there, so that a task that is started again finds its port free.
 """
 

@@ -22,7 +22,7 @@ _HOST = re.compile(r"@host(\d+)@")
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the tasks of a cluster run.
+    """The program that the tasks of a cluster run.
 
     Args:
         job: The program, with its arguments.
@@ -75,7 +75,7 @@ def commands(recipe: Recipe) -> list[str]:
     """A command line for each task, to be typed on its machine."""
     lines = [
         "# A command line for each task. Its server listens on all interfaces, and TensorFlow's gRPC has no",
-        "# authentication: let nobody but these machines reach the ports. Parameter servers are ended by hand.",
+        "# authentication: only these machines may reach the ports. Parameter servers are ended by hand.",
     ]
     for task in recipe.cluster.tasks:
         where = f", on {task.address.rpartition(':')[0]}" if task.address else ""

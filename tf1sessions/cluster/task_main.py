@@ -67,7 +67,7 @@ def execute(payload: Mapping[str, Any]) -> int:
 
 
 class _Servers:
-    """What is done about the servers of this process, and about sessions on them."""
+    """Binds the servers of this process to the loopback interface, and moves sessions to their addresses."""
 
     def __init__(self, loopback: bool, cluster: Mapping[str, Sequence[str]], marks: Marks, task: str) -> None:
         self._loopback = loopback
