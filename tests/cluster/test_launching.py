@@ -51,7 +51,7 @@ def test_clusters_end_well_two_at_once(plain: Plain) -> None:
     code, text = ended(first)
     assert code == 0, text
     assert states(plain, "a") == {"ps:0": "done", "worker:0": "done", "worker:1": "done"}
-    assert "told which it is by --job_name --task_index --ps_hosts --worker_hosts and TF_CONFIG" in text
+    assert "each task learns which it is from --job_name --task_index --ps_hosts --worker_hosts and TF_CONFIG" in text
     for number in range(2):
         said = log(plain, "a", f"worker:{number}")
         assert "loss True" in said
@@ -76,7 +76,7 @@ def test_an_estimator_with_chief_worker_and_evaluator(plain: Plain) -> None:
     code, text = ended(launch(plain, "--workers", "1", "--chief", "--evaluator", "--out", "run", "estimate.py"))
     assert code == 0, text
     assert states(plain, "run") == dict.fromkeys(["ps:0", "chief:0", "worker:0", "evaluator:0"], "done")
-    assert "told which it is by TF_CONFIG" in text
+    assert "each task learns which it is from TF_CONFIG" in text
     assert list((plain.folder / "model" / "eval").glob("events.*"))
 
 
