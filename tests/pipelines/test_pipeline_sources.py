@@ -8,7 +8,7 @@ import itertools
 import re
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -96,6 +96,66 @@ PRODUCERS: dict[str, Any] = {
 def test_what_a_producer_may_be(gs: Any, name: str, threads: int) -> None:
     found, _ = collect(gs, PRODUCERS[name], threads=threads)
     assert (found if threads == 1 else sorted(found)) == [0, 1, 2]
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+#: Name -> makes an item of an array that is filled again.
+REFILLED: dict[str, Callable[[Any], Any]] = {
+    "arrays": lambda array: (array, array),
+    "a view": lambda array: (array[::1], array.reshape(2)),
+    "lists": lambda array: [[array[0], array[1]], array],
+    "a named tuple": lambda array: Pair(array, array),
+    "a dict": lambda array: {"a": array, "b": array},
+}
+
+
+@pytest.mark.parametrize("made", ["generator", "function", "shards", "iterator"])
+@pytest.mark.parametrize("name", REFILLED)
+def test_a_producer_may_fill_its_array_again(gs: Any, name: str, made: str) -> None:
+    array = np.zeros(2, np.int64)
+
+    def items(*_: Any) -> Iterator[Any]:
+        for number in range(20):
+            array[:] = number
+            yield REFILLED[name](array)
+
+    names = ["a", "b"] if name == "a dict" else None
+    producer = {
+        "generator": items(),
+        "function": items,
+        "shards": lambda worker, workers: items(),
+        "iterator": itertools.chain(items()),
+    }
+    with t1.QueuePipeline(gs) as pipe:
+        queue = pipe.queue("q", capacity=50, dtypes=[tf.int64, tf.int64], shapes=[(2,), (2,)], names=names)
+        pipe.source(queue, producer[made], block=20)
+        found = list(pipe.items(queue))
+    rows = [item["a"] if names else item[0] for item in found]
+    assert [row.tolist() for row in rows] == [[number, number] for number in range(20)]
+
+
+STRINGS: dict[str, Any] = {
+    "arrays of one": [np.array("ä"), np.array("b"), np.array("c")],
+    "arrays of one, in a generator": lambda: (np.array(each) for each in ["ä", "b", "c"]),
+    "arrays of bytes": [np.array("ä".encode()), np.array(b"b"), np.array(b"c")],
+    "arrays of objects": [np.array("ä", object), np.array(b"b", object), "c"],
+    "an array": np.array(["ä", "b", "c"]),
+    "NumPy's strings": [np.str_("ä"), np.bytes_(b"b"), "c"],
+}
+
+
+@pytest.mark.parametrize("name", STRINGS)
+@pytest.mark.parametrize("block", [1, 3])
+def test_strings_however_they_come(gs: Any, name: str, block: int) -> None:
+    with t1.QueuePipeline(gs) as pipe:
+        queue = pipe.queue("q", capacity=4, dtypes=[tf.string], shapes=[()])
+        pipe.source(queue, STRINGS[name], block=block)
+        found = list(pipe.items(queue))
+    assert found == ["ä".encode(), b"b", b"c"]
 
 
 def test_an_iterator_goes_in_once(gs: Any) -> None:

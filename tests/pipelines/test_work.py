@@ -990,6 +990,20 @@ def test_map_gives_the_results_in_order_and_reads_no_further_than_it_runs(graph)
         assert queue.statistics().succeeded + queue.statistics().cancelled == 7
 
 
+def test_map_of_a_generator_that_fills_its_array_again(graph):
+    array = np.zeros(())
+
+    def feeds() -> Iterator[Any]:
+        for value in range(6):
+            array[...] = value
+            yield {"x:0": array}
+
+    with WorkQueue(graph.gs, 2) as queue:
+        with busy(queue, graph):
+            found = queue.map(graph.y, feeds(), ahead=6)
+        assert list(found) == [0, 2, 4, 6, 8, 10]
+
+
 def test_map_with_one_key_and_a_priority_and_the_default_ahead(graph):
     with WorkQueue(graph.gs, 2) as queue:
         with busy(queue, graph) as gate:

@@ -102,7 +102,7 @@ class BlockWriter:
                 columns = [*zip(*map(queue.components, items), strict=True)]
             blocks = []
             for column, dtype, shape in zip(columns, self._dtypes, queue.shapes, strict=True):
-                block = np.array(column, dtype)
+                block = _array(column, dtype)
                 if shape.rank is None or block.ndim != shape.rank + 1 or not shape.is_compatible_with(block.shape[1:]):
                     return None
                 blocks.append(block)
@@ -118,7 +118,7 @@ class BlockWriter:
         queue = self._queue
         parts = zip(queue.components(item), self._dtypes, queue.shapes, strict=True)
         for position, (value, dtype, shape) in enumerate(parts):
-            array = np.asarray(value, dtype)
+            array = _array(value, dtype)
             if not shape.is_compatible_with(array.shape):
                 what = (
                     f"component {queue.names[position] if queue.names else position} of "
@@ -128,6 +128,16 @@ class BlockWriter:
                 raise ValueError(f"{what}the item has shape {array.shape}, and queue {queue.name!r} takes {shape}")
             arrays.append(array)
         return arrays
+
+
+def _array(value: Any, dtype: Any) -> Any:
+    """Return a value as an array of a queue's type."""
+    array = np.asarray(value, dtype)
+    if array.dtype == object and any(isinstance(element, np.ndarray) for element in array.flat):
+        # NumPy leaves arrays of one string inside; TensorFlow takes the strings only.
+        strings = [element.item() if isinstance(element, np.ndarray) else element for element in array.flat]
+        array = np.array(strings, object).reshape(array.shape)
+    return array
 
 
 class BlockReader:

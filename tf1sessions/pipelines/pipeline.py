@@ -203,8 +203,9 @@ class QueuePipeline:
                 it is called in a thread of the source): its items are shared by the threads, each goes in once, one
                 thread at a time asks for the next. A function of ``(worker, workers)`` returning an iterable is called
                 once a thread, for a shard each. Items are what the queue takes: a value; a tuple of several components'
-                values; a dict, if the components have names. Or an enqueue operation, or a list of them, each run by so
-                many threads until the end of its input; or a tensor, or a tuple of them, to enqueue in each run.
+                values; a dict, if the components have names. A generator may fill the same arrays again for each. Or an
+                enqueue operation, or a list of them, each run by so many threads until the end of its input; or a
+                tensor, or a tuple of them, to enqueue in each run.
             threads: How many threads take items from the producer. Their items reach the queue in the order in which
                 they were taken.
             name: Of the stage.

@@ -23,6 +23,7 @@ from typing import Any
 from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.blocks import BlockWriter, ItemError
 from tf1sessions.pipelines.queues import short
+from tf1sessions.pipelines.refilled import keeps_its_items, own
 from tf1sessions.pipelines.stages import UNSEEN, Stage, Worker
 
 __all__ = ["Buffer", "PythonSource", "shards_of"]
@@ -43,6 +44,7 @@ class _Shared:
         self._over = over
         self._lock = threading.Lock()
         self._iterator: Iterator[Any] | None = None
+        self._kept = False
 
     def next(self, worker: Worker) -> tuple[int, Any] | None:
         """The next item, numbered; None at the end, or when the pipeline is. Notes which item could not be made."""
@@ -59,9 +61,11 @@ class _Shared:
     def _take(self, worker: Worker) -> tuple[int, Any] | None:
         try:
             if self._iterator is None:
-                self._iterator = iter(self._make())  # in a producer's thread: making it may take long
+                iterable = self._make()  # in a producer's thread: it may take long
+                self._kept = keeps_its_items(iterable)
+                self._iterator = iter(iterable)
             for item in self._iterator:
-                return next(self._numbers), item
+                return next(self._numbers), item if self._kept else own(item)
         except BaseException:
             worker.item = (f"item {next(self._numbers)}", UNSEEN)
             raise

@@ -41,6 +41,7 @@ from tf1sessions.errors import (
 from tf1sessions.pipelines.batching import Percentiles, times
 from tf1sessions.pipelines.coordinator import whereabouts
 from tf1sessions.pipelines.keyed_schedule import Entry, KeyedSchedule
+from tf1sessions.pipelines.refilled import keeps_its_items, own
 from tf1sessions.sessions.calls import watched_session
 from tf1sessions.texts import figures
 
@@ -333,7 +334,8 @@ class WorkQueue:
 
         Args:
             fetches, priority, key, deadline_secs: As for submit().
-            feeds: What each item feeds. Read no further than it is run, so it may be endless.
+            feeds: What each item feeds. Read no further than it is run, so it may be endless. A generator may fill the
+                same arrays again for each item.
             ahead: How many items may run, wait, or be done before their turn. Twice the workers by default.
 
         An error of an item is raised in its turn. It, and closing the iterator, cancels the rest.
@@ -342,7 +344,7 @@ class WorkQueue:
             ahead = 2 * self._workers
         elif isinstance(ahead, bool) or not isinstance(ahead, (int, np.integer)) or ahead < 1:
             raise UsageError(f"ahead is {ahead!r}", where="WorkQueue.map", next_step="Give an integer of 1 or more.")
-        source = iter(feeds)
+        source = iter(feeds) if keeps_its_items(feeds) else map(own, feeds)
         pending: collections.deque[concurrent.futures.Future[Any]] = collections.deque()
 
         def fill() -> None:
