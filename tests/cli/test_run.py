@@ -55,6 +55,8 @@ def test_single_script_streams_and_gives_its_own_exit_code(plain: Plain) -> None
         ("import os; os.abort()", 134, b"", b"killed by SIGABRT"),
         ("print('x'", 1, b"", b"SyntaxError"),
         ("import nonsense_module", 1, b"", b"ModuleNotFoundError"),
+        ("import builtins; del builtins.open; raise ValueError('x')", 1, b"", b"ValueError: x"),
+        ("import builtins, sys; builtins.open = None; sys.exit(3)", 3, b"", b"one"),
     ],
 )
 def test_end_of_a_single_script(plain: Plain, code: str, returncode: int, stdout: bytes, stderr: bytes) -> None:

@@ -575,6 +575,15 @@ def test_what_is_left_open_ends_with_the_interpreter(run_python: Callable[..., P
         pipe.sink("takes", pipe.stage("passes", lambda x: x + 1, queue, threads=2), lambda item: None)
         pipe.start()
         print("running:", len(left()))
+
+        # a session that its own Python function closes: the thread that does it waits in TensorFlow, too
+        from tf1sessions.sessions import session_methods
+        session_methods.CLOSE_SECS = 0.1
+        with t1.GraphSession() as other, other.graph.as_default():
+            try:
+                other.run(t1.tf1.py_func(lambda: other.close() or 1.0, [], t1.tf1.double) + 1)
+            except t1.tf1.errors.CancelledError:
+                pass
         """
     )
     running, left = done.stdout.splitlines()

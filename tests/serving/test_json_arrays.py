@@ -51,3 +51,17 @@ def test_one_value_of_a_wrong_type_is_refused(value, dtype, given):
 def test_what_does_not_fit_is_refused(value, dtype):
     with pytest.raises(RequestError, match="out of the range"):
         to_array(value, dtype)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"instances": [1], "signature_name": "a", "instances": [2]}',
+        b'{"inputs": {"x": [1], "x": [2]}}',
+        b'{"instances": [{"x": 1}, {"x": 1, "y": 2, "\\u0078": 3}]}',
+        b'{"instances": [{"b64": "YQ==", "b64": "Yg=="}]}',
+    ],
+)
+def test_a_value_that_is_named_twice_is_refused(body):
+    with pytest.raises(RequestError, match=r"JSON Parse error: an object names '(instances|x|b64)' twice"):
+        json_arrays.parse(body)

@@ -58,8 +58,8 @@ def audit(sources: tuple[str, ...], all_steps: bool, as_json: bool, as_sarif: bo
     hand. What cannot be read is reported and does not end the rest.
 
     \b
-    Exit code: 0 with nothing left by hand, 1 with places by hand, 2 for a wrong call or where something could not be
-    read at all.
+    Exit code: 0 with nothing left by hand, 1 with places by hand, 2 for a wrong call or where a file or
+    folder could not be opened.
 
     \b
     Examples:

@@ -156,8 +156,10 @@ def note_return() -> None:
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.active_children():
         return
-    with contextlib.suppress(OSError), open("/proc/self/comm", "wb") as file:
-        file.write(_RETURNED)
+    with contextlib.suppress(OSError):
+        handle = os.open("/proc/self/comm", os.O_WRONLY | os.O_CLOEXEC)  # the job may have replaced open()
+        os.write(handle, _RETURNED)
+        os.close(handle)
 
 
 def has_returned(pid: int) -> bool:

@@ -26,8 +26,11 @@ class _IntoFile(logging.Filter):
             return True
         try:
             handle = open_own(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            with open(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(f"{record.levelname}:{record.name}:{record.getMessage()}\n")
+            try:
+                line = f"{record.levelname}:{record.name}:{record.getMessage()}\n"
+                os.write(handle, line.encode(errors="backslashreplace"))
+            finally:
+                os.close(handle)
         except OSError:  # the run's folder is gone, or the disk full
             return True
         return False

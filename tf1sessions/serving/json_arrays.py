@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import collections
 import itertools
 import json
 from collections.abc import Mapping
@@ -29,12 +30,25 @@ def parse(body: bytes) -> dict[str, Any]:
         RequestError: It is none.
     """
     try:
-        found = json.loads(body)
+        found = json.loads(body, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise RequestError(f"JSON Parse error: {why}") from None
     if not isinstance(found, dict):
         raise RequestError(f"JSON Parse error: the body is of type {_kind(found)}, and not an object")
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON.
+
+    Raises:
+        ValueError: It names a value twice: readers of JSON differ in which of them holds.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = collections.Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object names {name!r:.80} twice")
     return found
 
 

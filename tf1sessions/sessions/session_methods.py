@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import logging
 import threading
@@ -26,6 +27,12 @@ logger = logging.getLogger("tf1sessions")
 
 #: How long ``close()`` waits for what runs in the session. Arbitrary: what can be cancelled ends in milliseconds.
 CLOSE_SECS = 10.0
+
+#: How long the end of the process waits for sessions whose closing goes on. Arbitrary, too.
+EXIT_SECS = 2.0
+
+#: Threads that close a session in which something runs.
+_closing: list[threading.Thread] = []
 
 _Tensor: Any = tf.Tensor
 
@@ -136,6 +143,7 @@ def close(session: Any) -> None:
         return
     # TensorFlow waits for Python functions that run in the session: without an end, and deaf to Ctrl-C.
     closing = threading.Thread(target=_close_now, args=(session,), name="tf1sessions-close", daemon=True)
+    _closing.append(closing)
     closing.start()
     closing.join(CLOSE_SECS)
     if closing.is_alive():
@@ -150,6 +158,15 @@ def close(session: Any) -> None:
 
 def _close_now(session: Any) -> None:
     private.pywrap_session.TF_CloseSession(session._session)  # with the session, which must not be deleted meanwhile
+    _closing.remove(threading.current_thread())
+
+
+@atexit.register
+def _let_closing_end() -> None:
+    """Wait for threads that are about to come back from TensorFlow: if Python has ended by then, the process aborts."""
+    deadline = time.monotonic() + EXIT_SECS
+    for thread in list(_closing):
+        thread.join(max(0.0, deadline - time.monotonic()))
 
 
 def _in_flight(session: Any) -> list[Any]:

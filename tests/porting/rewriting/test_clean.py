@@ -48,6 +48,11 @@ CASES = {
         'f(tf)\nhasattr(tf, "contrib")\n',
         'f(tf.compat.v1)\nhasattr(tf.compat.v1, "contrib")\n',
     ),
+    "whether the package is there": (
+        "a = tf is None or f(None != tf)\nif tf and x: pass\nb = 1 if not tf else tf\nc = tf and tf.float32\nd = x or tf\n",
+        "a = tf is None or f(None != tf)\nif tf and x: pass\nb = 1 if not tf else tf.compat.v1\nc = tf and tf.float32\n"
+        "d = x or tf.compat.v1\n",
+    ),
     "flags that are read early": (
         "tf.flags.DEFINE_string('a', 'b', 'c')\nFLAGS = tf.flags.FLAGS\nprint(FLAGS.a)\ntf.app.run()\n",
         "tf.compat.v1.flags.DEFINE_string('a', 'b', 'c')\nFLAGS = tf.compat.v1.flags.FLAGS\nprint(FLAGS.a)\n"

@@ -92,12 +92,25 @@ def _base(chain: ast.expr) -> str:
 def _rename(rewrite: _Rewrite, use: Use, base: str) -> None:
     """Add the edits for one use."""
     rest = use.symbol.removeprefix(_V1)  # ".layers.dense"
+    if not rest and _asks_whether_it_is_there(rewrite.file, use.node):
+        return  # where its import failed it is None, which has no attributes
     found = _replacement(rewrite.file, use, base, rest) or Replacement(use.node, f"{base}.compat.v1{rest}")
     if found.text != rewrite.file.positions.source(found.node):
         rewrite.edits.append(rewrite.file.positions.replace(found.node, found.text))
         rewrite.places.append((use.node, f"tf{rest}: {found.text}"))
     rewrite.edits += found.edits
     rewrite.imports += found.imports
+
+
+def _asks_whether_it_is_there(file: FileUses, node: ast.expr) -> bool:
+    """Whether an expression is compared with None or tested for truth, and its value goes nowhere."""
+    parent = file.parents.get(node)
+    if isinstance(parent, ast.Compare):
+        return any(isinstance(side, ast.Constant) and side.value is None for side in (parent.left, *parent.comparators))
+    if isinstance(parent, ast.BoolOp):
+        is_tested = isinstance(parent.op, ast.And) and node is not parent.values[-1]
+        return is_tested or _asks_whether_it_is_there(file, parent)
+    return isinstance(parent, ast.UnaryOp) or node is getattr(parent, "test", None)
 
 
 def _replacement(file: FileUses, use: Use, base: str, rest: str) -> Replacement | None:
