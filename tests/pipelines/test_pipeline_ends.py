@@ -564,7 +564,8 @@ def test_what_is_left_open_ends_with_the_interpreter(run_python: Callable[..., P
     done = run_python(
         """
         import atexit, threading  # what is registered first is called last
-        left = lambda: [thread.name for thread in threading.enumerate() if thread.name.startswith("open")]
+        ours = ("open", "tf1sessions-close")
+        left = lambda: [thread.name for thread in threading.enumerate() if thread.name.startswith(ours)]
         atexit.register(lambda: print("left at the end:", left()))
         import itertools
         import tf1sessions as t1
@@ -577,8 +578,11 @@ def test_what_is_left_open_ends_with_the_interpreter(run_python: Callable[..., P
         print("running:", len(left()))
 
         # a session that its own Python function closes: the thread that does it waits in TensorFlow, too
+        import time
         from tf1sessions.sessions import session_methods
         session_methods.CLOSE_SECS = 0.1
+        close_now = session_methods._close_now
+        session_methods._close_now = lambda session: (time.sleep(0.5), close_now(session))
         with t1.GraphSession() as other, other.graph.as_default():
             try:
                 other.run(t1.tf1.py_func(lambda: other.close() or 1.0, [], t1.tf1.double) + 1)

@@ -49,7 +49,8 @@ CASES = {
         'f(tf.compat.v1)\nhasattr(tf.compat.v1, "contrib")\n',
     ),
     "whether the package is there": (
-        "a = tf is None or f(None != tf)\nif tf and x: pass\nb = 1 if not tf else tf\nc = tf and tf.float32\nd = x or tf\n",
+        "a = tf is None or f(None != tf)\nif tf and x: pass\nb = 1 if not tf else tf\nc = tf and tf.float32\n"
+        "d = x or tf\n",
         "a = tf is None or f(None != tf)\nif tf and x: pass\nb = 1 if not tf else tf.compat.v1\nc = tf and tf.float32\n"
         "d = x or tf.compat.v1\n",
     ),
