@@ -22,6 +22,7 @@ Files::
     deadlock.py          whether threads hang in queues
     queues.py            queues of a graph, recognised, made and closed
     blocks.py            items of Python, several in one run
+    refilled.py          items of producers that fill their arrays again
     statistics.py        what a pipeline has done so far
     trace.py             a timeline of stages and queues, for Perfetto
     monitor_thread.py    one thread that looks after a pipeline

@@ -8,6 +8,7 @@ Files::
       accounts.py            which jobs run and have ended: futures, counts, progress
       mapping.py             map() over iterators that may be endless
       base.py                SessionPool: the interface of all
+      dispatched.py          DispatchedPool: the part that pools of processes and on Ray share
       threads.py             ThreadSessionPool: many sessions in one process, a thread each
     the fork server, for pools and for scripts
       resource_limits.py     which limit of the system kept a process from being started

@@ -11,19 +11,17 @@ This module is what a user sees; ``dispatcher.py`` describes how jobs get to wor
 from __future__ import annotations
 
 import atexit
-import dataclasses
 import os
 import sys
-import weakref
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from tf1sessions.pools import preparation
-from tf1sessions.pools.base import SessionPool, check_count
+from tf1sessions.pools.dispatched import DispatchedPool
 from tf1sessions.pools.dispatcher import Dispatcher
 from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.pools.job_durations import JobDurations, job_kind
-from tf1sessions.pools.jobs import JobOptions, PoolJob
+from tf1sessions.pools.jobs import JobOptions
 from tf1sessions.pools.pool_worker_main import Setup
 from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJob, ProcessJobOptions
 from tf1sessions.pools.process_options import ProcessPoolOptions
@@ -36,7 +34,7 @@ from tf1sessions.sessions.machine import usable_cores
 __all__ = ["ProcessSessionPool", "close_servers", "make_server"]
 
 
-class ProcessSessionPool(SessionPool):
+class ProcessSessionPool(DispatchedPool):
     """A :class:`~tf1sessions.ThreadSessionPool` whose workers are processes.
 
     Jobs are called as there: ``fn(session, *args, **kwargs)``, with a fresh session for each, or with ``initializer``
@@ -101,6 +99,8 @@ class ProcessSessionPool(SessionPool):
         [1.0, 4.0, 9.0]
     """
 
+    _dispatcher: Dispatcher
+
     def __init__(
         self,
         max_workers: int = 4,
@@ -160,23 +160,12 @@ class ProcessSessionPool(SessionPool):
         )
         self._server = take_server(mode, method) if server is None else server
         self._server.start()
-        _pools.add(self)
-
-    def job(self, name: str | None = None, time_limit_secs: float | None = None, retries: int | None = None) -> Any:
-        """As :meth:`SessionPool.job`, with ``retries`` of its own."""
-        options = super().job(name, time_limit_secs)
-        if retries is None:
-            return options
-        check_count("retries", retries, 0, "job()")
-        return dataclasses.replace(cast(ProcessJobOptions, options), retries=retries)
+        self._end_with_process()
 
     def _new_job(
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
     ) -> ProcessJob:
         return ProcessJob(ProcessFuture(), fn, args, kwargs, options, number)
-
-    def _enqueue(self, jobs: Sequence[PoolJob]) -> None:
-        self._dispatcher.submit(cast(Sequence[ProcessJob], jobs))
 
     def _enqueued(self) -> None:
         self._dispatcher.wake()
@@ -194,37 +183,6 @@ class ProcessSessionPool(SessionPool):
         if self._pool_options.server is None:
             return_server(self._server)
 
-    # -- the end ---------------------------------------------------------------------------------------------------
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As ``Executor.shutdown``.
-
-        Args:
-            wait: Return when all workers and threads have ended. In a callback of a future this does not wait: what
-                it would wait for is the thread that it is in.
-            cancel_futures: Cancel the jobs that have not started.
-        """
-        if self._is_inherited():
-            self._shut = True
-            return
-        with self._lock:
-            self._shut = True
-        if cancel_futures:
-            for job in self._accounts.unfinished():
-                if job.started is None:
-                    job.future.cancel()
-        self._dispatcher.shut_down()
-        if wait:
-            self._dispatcher.join()
-            self._accounts.close_progress()
-
-    def interrupt(self) -> None:
-        """Cancels waiting and running jobs; the workers of these are killed."""
-        if self._is_inherited():
-            return
-        for job in self._accounts.unfinished():
-            job.future.cancel()
-
 
 def _thread_counts(workers: int) -> dict[str, str]:
     """The environment for workers that share the cores; sessions whose config asks for threads get those."""
@@ -234,19 +192,4 @@ def _thread_counts(workers: int) -> dict[str, str]:
     return {"TF_NUM_INTRAOP_THREADS": str(intra_op), "TF_NUM_INTEROP_THREADS": str(inter_op)}
 
 
-# -- the end of the process --------------------------------------------------------------------------------------------
-
-
-_pools: weakref.WeakSet[ProcessSessionPool] = weakref.WeakSet()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # they are the parent's
-
-
-@atexit.register
-def _at_exit() -> None:
-    """Ends pools that were not shut down: waiting jobs are cancelled, running ones killed."""
-    for pool in list(_pools):
-        pool.interrupt()
-        pool.shutdown(wait=True)
+atexit.register(ProcessSessionPool.end_all)

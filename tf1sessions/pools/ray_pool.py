@@ -10,18 +10,17 @@ This module is what a user sees; ``ray_dispatcher.py`` describes how jobs get to
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
-import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from tf1sessions.errors import UsageError
 from tf1sessions.pools import preparation
-from tf1sessions.pools.base import SessionPool, check_count, check_limit
-from tf1sessions.pools.jobs import JobOptions, PoolJob
+from tf1sessions.pools.base import check_count, check_limit
+from tf1sessions.pools.dispatched import DispatchedPool
+from tf1sessions.pools.jobs import JobOptions
 from tf1sessions.pools.packing import pack
 from tf1sessions.pools.pool_worker_main import Setup
 from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJobOptions
@@ -93,7 +92,7 @@ class _RayPoolOptions(ProcessPoolOptions):
         return arguments or None
 
 
-class RaySessionPool(SessionPool):
+class RaySessionPool(DispatchedPool):
     """A :class:`~tf1sessions.ProcessSessionPool` whose workers are on the machines of a Ray cluster.
 
     Jobs are called as there, and futures, errors, limits and ``map`` are the same. A worker is an actor of Ray, started
@@ -189,9 +188,9 @@ class RaySessionPool(SessionPool):
             node_retries=node_retries,
             connect_limit_secs=connect_limit_secs,
         )
-        self._connection = connect(address, connect_limit_secs, name, _at_exit)
+        self._connection = connect(address, connect_limit_secs, name, RaySessionPool.end_all)
         self._open()
-        _pools.add(self)
+        self._end_with_process()
 
     def _open(self) -> None:
         """Make what the pool works with, now that the process is connected."""
@@ -206,14 +205,6 @@ class RaySessionPool(SessionPool):
         self._options = ProcessJobOptions(
             self._submit, dispatcher.cancel, None, limit, dispatcher.is_current_thread, retries
         )
-
-    def job(self, name: str | None = None, time_limit_secs: float | None = None, retries: int | None = None) -> Any:
-        """As :meth:`SessionPool.job`, with ``retries`` of its own."""
-        options = super().job(name, time_limit_secs)
-        if retries is None:
-            return options
-        check_count("retries", retries, 0, "job()")
-        return dataclasses.replace(cast(ProcessJobOptions, options), retries=retries)
 
     def _make_dispatcher(self) -> RayDispatcher:
         options = self._pool_options
@@ -284,49 +275,3 @@ class RaySessionPool(SessionPool):
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
     ) -> RayJob:
         return RayJob(ProcessFuture(), fn, args, kwargs, options, number)
-
-    def _enqueue(self, jobs: Sequence[PoolJob]) -> None:
-        self._dispatcher.submit(cast(Sequence[RayJob], jobs))
-
-    # -- the end ---------------------------------------------------------------------------------------------------
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As ``Executor.shutdown``.
-
-        Args:
-            wait: Return when all workers and the pool's thread have ended; not in a callback of a future.
-            cancel_futures: Cancel the jobs that have not started.
-        """
-        if self._is_inherited():
-            self._shut = True
-            return
-        with self._lock:
-            self._shut = True
-        if cancel_futures:
-            for job in self._accounts.unfinished():
-                if job.started is None:
-                    job.future.cancel()
-        self._dispatcher.shut_down()
-        if wait:
-            self._dispatcher.join()
-            self._accounts.close_progress()
-
-    def interrupt(self) -> None:
-        """Cancels waiting and running jobs; the workers of these are killed."""
-        if self._is_inherited():
-            return
-        for job in self._accounts.unfinished():
-            job.future.cancel()
-
-
-_pools: weakref.WeakSet[RaySessionPool] = weakref.WeakSet()
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # they are the parent's
-
-
-def _at_exit() -> None:
-    """Ends pools that were not shut down: waiting jobs are cancelled, running ones killed."""
-    for pool in list(_pools):
-        pool.interrupt()
-        pool.shutdown(wait=True)
