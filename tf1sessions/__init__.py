@@ -5,6 +5,7 @@ below, and there are no circles::
 
     errors.py          the tree of exceptions
     texts.py           reports as lines of text
+    sarif.py           findings in code, for editors and code hosts
     files.py           small files that a user names, read and written as a whole
     source/            programs as text: files, notebooks, encodings, the meanings of names
     forks.py           the fork guard: an error in a forked child in which TensorFlow would hang

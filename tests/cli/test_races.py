@@ -19,6 +19,7 @@ from tf1sessions.scripts.jobs import Job
 from tf1sessions.testing import runs
 from tf1sessions.testing.reports import FIX, WHY, Access, Kind, Report
 from tf1sessions.testing.runs import Found, find_races
+from tf1sessions.testing.suppressions import Suppression
 
 
 def call(*args: str) -> Result:
@@ -36,12 +37,14 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 
-    def install(*reports: Report, exit_code: int = 0, ended: bool = True, forked: bool = False) -> Any:
+    def install(
+        *reports: Report, exit_code: int = 0, ended: bool = True, forked: bool = False, unused: Any = ()
+    ) -> Any:
         calls = []
 
         def find(job: Job, **options: Any) -> Found:
             calls.append((job, options))
-            return Found(reports, exit_code, ended, forked)
+            return Found(reports, exit_code, ended, forked, unused)
 
         monkeypatch.setattr(runs, "find_races", find)
         return calls
@@ -72,7 +75,7 @@ def test_a_hazard_is_told_with_both_stacks(found: Install) -> None:
     assert lines[-1] == "1 hazard, 1 warning" and max(map(len, lines)) <= 100
     ((job, options),) = calls
     assert (job.shown, job.args) == ("server.py", ("--port", "80", "--json"))  # what follows -- is the script's
-    assert options == {"ignore": [Kind.CLOSED], "time_limit": 9.0, "stdio": (0, 1, 2)}
+    assert options == {"ignore": [Kind.CLOSED], "suppressions": (), "time_limit": 9.0, "stdio": (0, 1, 2)}
 
 
 def test_json(found: Install) -> None:
@@ -86,6 +89,17 @@ def test_json(found: Install) -> None:
     assert Report.from_json(one) == report(Kind.UNKNOWN)
     ((job, options),) = calls
     assert (job.module, job.args, options["stdio"]) == ("package.server", ("-x", "--json"), (0, 2, 2))
+
+
+def test_sarif_and_suppressions(found: Install) -> None:
+    calls = found(report(Kind.GROWTH), unused=(Suppression("meant \x1b so", file="a.py"),))
+    Path("races.toml").write_text("[[suppress]]\nreason = 'meant so'\nfile = 'a.py'\n")
+    done = call("--suppressions", "races.toml", "--sarif", "server.py")
+    assert done.exit_code == 1 and done.stderr == "unused suppression: file 'a.py' (meant \\x1b so)\n"
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["graph-growth-in-a-loop"]
+    ((_, options),) = calls
+    assert options["suppressions"] == (Suppression("meant so", file="a.py"),) and options["stdio"] == (0, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +156,8 @@ def test_names_do_not_steer_the_terminal(found: Install) -> None:
         (["x.py", "y.py"], "Arguments come after --: tf1sessions races x.py -- y.py"),
         (["x.py", "80"], "there is no script 80. Arguments come after --: tf1sessions races x.py -- 80"),
         (["-m", "mod", "y.py"], "both -m mod and y.py"),
+        (["--json", "--sarif", "x.py"], "--json or --sarif"),
+        (["--suppressions", "none.toml", "-m", "mod"], "the suppressions cannot be read"),
     ],
 )
 def test_wrong_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], message: str) -> None:

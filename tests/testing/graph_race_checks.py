@@ -21,6 +21,7 @@ import tf1sessions as t1
 from tf1sessions.testing import tensorflow_hooks
 from tf1sessions.testing.races import graph_races
 from tf1sessions.testing.reports import RaceKind, Report
+from tf1sessions.testing.suppressions import Suppression, Suppressions
 
 t1.enable_v1_behavior()
 tf: Any = t1.tf1
@@ -96,6 +97,34 @@ def check_under_one_lock() -> None:
         run(build, build)
 
     assert kinds(program) == []
+
+
+def check_what_is_suppressed_is_no_report_and_hides_no_other() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        v = tf.get_variable("agent/v", [])
+        add, read = v.assign(1.0), v + 1.0
+
+    def accepted() -> None:
+        adds(graph)()
+
+    with tf.Session(graph=graph) as session:
+        session.run(v.initializer)
+
+        def program() -> None:
+            run(accepted, lambda: adds(graph)(), lambda: adds(graph)())
+            run(lambda: session.run(add), lambda: session.run(read))
+
+        rules = [
+            Suppression("one", RaceKind.CONSTRUCTION.value, f"*/{os.path.basename(__file__)}", "*accepted"),
+            Suppression("two", variable="agent/*"),
+            Suppression("three", RaceKind.VARIABLE.value, variable="v"),
+        ]
+        suppressions = Suppressions(rules)
+        reports = found(program, suppressions=suppressions)
+    pairs = {(report.first.thread, report.second.thread) for report in reports}
+    assert {report.kind for report in reports} == {RaceKind.CONSTRUCTION} and pairs == {("b", "c")}, reports
+    assert suppressions.unused == [2]
 
 
 def check_a_graph_for_each_thread() -> None:

@@ -467,6 +467,18 @@ def test_races_in_every_test(pytester: pytest.Pytester) -> None:
     done = run(pytester, "-p", "no:xdist", "--tf1-races=true", "test_a_plain.py")
     ends = {"test_two_threads_build": "failed", "test_lock": "passed"}
     assert done.outcomes == ends and "concurrent construction" in done.output, done.output
+    rules = (
+        f'[[suppress]]\nreason = "a trial"\nkind = "concurrent-construction"\nfile = "{name}.py"\n'
+        for name in ("test_a_plain", "other")
+    )
+    (pytester.path / "races.toml").write_text("".join(rules))
+    done = run(pytester, "-n", "2", "--tf1-races=true", "--tf1-suppressions=races.toml", "test_a_plain.py")
+    assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 2, done.output
+    unused = [line for line in done.output.splitlines() if "unused suppression" in line]
+    assert len(unused) == 1 and "in races.toml: kind 'concurrent construction', file 'other.py' (a trial)" in unused[0]
+    (pytester.path / "races.toml").write_text("[[suppress]]\nkind = 'a'\n")
+    done = run(pytester, "-p", "no:xdist", "--tf1-suppressions=races.toml", "test_a_plain.py")
+    assert done.ret == 4 and "there is no reason" in done.output, done.output
 
 
 def test_help_names_everything(pytester: pytest.Pytester) -> None:

@@ -236,7 +236,7 @@ def test_a_change_under_two_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_race_that_a_finalizer_finds_while_the_reports_are_written(tmp_path: Path) -> None:
-    watch = _ProgramWatch(str(tmp_path / "reports.json"), [])
+    watch = _ProgramWatch(str(tmp_path / "reports.json"), [], [])
     calls = []
 
     class Detector:
@@ -250,4 +250,4 @@ def test_a_race_that_a_finalizer_finds_while_the_reports_are_written(tmp_path: P
     watch._detector = Detector()  # type: ignore[assignment]
     watch._write()
     assert len(calls) == 2
-    assert json.loads((tmp_path / "reports.json").read_text()) == {"reports": [], "forked": False}
+    assert json.loads((tmp_path / "reports.json").read_text()) == {"reports": [], "forked": False, "unused": []}

@@ -1,4 +1,4 @@
-"""``tf1sessions races``: runs a program, and reports races between its threads; as text or JSON."""
+"""``tf1sessions races``: runs a program, and reports races between its threads; as text, JSON or SARIF."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tf1sessions import __version__
 from tf1sessions.cli.programs import (
     CONTEXT_SETTINGS,
     ProgramsCommand,
@@ -48,6 +49,11 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
     help=f"Leave a kind out: {', '.join(_KINDS)}. May be given several times.",
 )
 @click.option(
+    "--suppressions",
+    metavar="FILE",
+    help="A TOML file of races that are accepted: by kind, file, function or variable, each with its reason.",
+)
+@click.option(
     "--fail-on",
     type=click.Choice(["hazards", "warnings", "notes"]),
     default="hazards",
@@ -56,6 +62,7 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
 )
+@click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0 instead, for editors and code hosts.")
 @click.pass_context
 def races(
     ctx: click.Context,
@@ -63,8 +70,10 @@ def races(
     module: str | None,
     time_limit: float | None,
     ignore: tuple[str, ...],
+    suppressions: str | None,
     fail_on: str,
     as_json: bool,
+    as_sarif: bool,
 ) -> None:
     """Run a script, module or notebook unmodified, and report races between its threads: where, why, the fix.
 
@@ -82,7 +91,10 @@ def races(
         tf1sessions races --time-limit 60 server.py -- --port 8080
         tf1sessions races --json -m package.train
         tf1sessions races --ignore variable-read-while-assigned async_training.py
+        tf1sessions races --suppressions races.toml --sarif train.py > races.sarif
     """
+    if as_json and as_sarif:
+        raise click.UsageError("--json or --sarif: both are for other programs, which read one of them.")
     if module is None and not scripts:
         raise click.UsageError("Nothing to run: name a SCRIPT, or a module with -m.")
     check_programs("races", scripts, module)
@@ -90,17 +102,26 @@ def races(
 
     from tf1sessions.scripts.jobs import Job
     from tf1sessions.testing.runs import find_races
+    from tf1sessions.testing.suppressions import read_suppressions
 
+    rules = () if suppressions is None else read_suppressions(suppressions)
     found = find_races(
         Job(script=None if module else scripts[0], module=module, args=ctx.obj),
         ignore=[_KINDS[name] for name in ignore],
+        suppressions=rules,
         time_limit=time_limit,
-        stdio=(0, 2, 2) if as_json else (0, 1, 2),
+        stdio=(0, 2, 2) if as_json or as_sarif else (0, 1, 2),
     )
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=1))
+    elif as_sarif:
+        from tf1sessions.testing.race_sarif import report
+
+        click.echo(json.dumps(report(found.reports, __version__), indent=1))
     else:
         _print(found)
+    for rule in found.unused:
+        click.echo(f"unused suppression: {printable(str(rule))}", err=True)
     levels = list(_LEVELS)
     failing = levels[: levels.index(fail_on.removesuffix("s")) + 1]
     fails = any(report.kind.level in failing for report in found.reports)

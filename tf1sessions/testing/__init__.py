@@ -14,6 +14,8 @@ Races, from what is pure to what patches::
     item_tokens.py          items of queues
     synchronisation.py      Python's other primitives
     reports.py              reports of races
+    suppressions.py         races that are accepted, each for a reason
+    race_sarif.py           reports as SARIF
     access_records.py       the accesses of each location
     race_detector.py        which two of them race
     publications.py         order that the data show: who made what a run uses
@@ -44,6 +46,7 @@ Tests::
     hammering.py            a function that many threads call
     goldens.py              whether goldens are written anew
     assertions.py           assertions
+    accepted_races.py       suppressions in pytest
     settings.py             options and markers of the plugin
     hangs.py                tests that hang
     threaded_body.py        the body of a test in several threads

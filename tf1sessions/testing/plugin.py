@@ -41,11 +41,13 @@ from tf1sessions.testing.settings import (
 )
 
 if TYPE_CHECKING:
+    from tf1sessions.testing.accepted_races import AcceptedRaces
     from tf1sessions.testing.hangs import Deadline
     from tf1sessions.testing.leaks import LeakWatch
     from tf1sessions.testing.races import ExpectedRaces
 
 _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
+_ACCEPTED: pytest.StashKey[AcceptedRaces] = pytest.StashKey()
 _LOCKS: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
 _ITEM: pytest.StashKey[pytest.Item] = pytest.StashKey()  # in the stash of the configuration: the test that runs
 _PLAN: pytest.StashKey[Plan] = pytest.StashKey()
@@ -105,6 +107,11 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     try:
         config.stash[_SETTINGS] = settings = read_settings(config)
+        if settings.suppressions is not None:
+            from tf1sessions.testing.accepted_races import AcceptedRaces
+
+            config.stash[_ACCEPTED] = AcceptedRaces(config, settings.suppressions)
+            config.pluginmanager.register(config.stash[_ACCEPTED], "tf1sessions-suppressions")
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
     goldens.update = config.getoption("tf1_update_goldens", False)
@@ -554,11 +561,13 @@ def tf1_thread() -> ThreadInfo:
 def graph_races(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The race detector, while the test and the fixtures after this one run; what it finds fails the test.
 
-    Not what the test has read of graph_races.reports, or allowed by graph_races.allow(kind).
+    Not what the test has read of graph_races.reports, or allowed by graph_races.allow(kind), or what the file of
+    suppressions covers.
     """
     from tf1sessions.testing.races import ExpectedRaces
     from tf1sessions.testing.races import graph_races as watch
 
-    with watch() as races:
+    accepted = request.config.stash.get(_ACCEPTED, None)
+    with watch(suppressions=accepted.suppressions if accepted else None) as races:
         request.node.stash[_RACES] = expected = ExpectedRaces(races)
         yield expected

@@ -44,6 +44,7 @@ from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.polling import passed_loop
 from tf1sessions.testing.reports import MOST_PAIRS, RaceKind, Report
+from tf1sessions.testing.suppressions import Suppressions
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
 __all__ = ["RaceDetector"]
@@ -56,18 +57,25 @@ class RaceDetector:
         clocks: What orders threads.
         ignore: Kinds that are not reported.
         changed: Called when there is something new in ``reports``, by the thread that found it.
+        suppressions: What else is not reported.
 
     Attributes:
         clocks: As given.
+        suppressions: As given; those that were used are marked.
         is_over: Whether what is watched has ended.
 
     Thread-safety: any thread may call any method.
     """
 
     def __init__(
-        self, clocks: VectorClocks, ignore: Iterable[RaceKind] = (), changed: Callable[[], None] | None = None
+        self,
+        clocks: VectorClocks,
+        ignore: Iterable[RaceKind] = (),
+        changed: Callable[[], None] | None = None,
+        suppressions: Suppressions | None = None,
     ) -> None:
         self.clocks = clocks
+        self.suppressions = suppressions or Suppressions()
         self.is_over = False
         self._races: list[Race] = []
         self._by_functions: dict[tuple[Any, ...], Race] = {}
@@ -175,7 +183,7 @@ class RaceDetector:
         doubt, note = ("", "") if conflict.kind.is_note else self._doubt(earlier, later)
         if note:
             conflict = conflict._replace(kind=RaceKind.UNKNOWN)
-        if conflict.kind in self._ignored:
+        if conflict.kind in self._ignored or self._suppresses(conflict.kind, conflict.names, earlier, later):
             return None, False
         threads = (conflict.kind, *plain_names(earlier, later))
         # What one loop may have waited for is one doubt, whatever comes after it.
@@ -191,6 +199,9 @@ class RaceDetector:
         is_new = lines not in race.lines
         race.lines.add(lines)
         return race, is_new
+
+    def _suppresses(self, kind: RaceKind, names: tuple[str, ...], first: AccessRecord, second: AccessRecord) -> bool:
+        return self.suppressions.cover(kind, names, (first.stack, second.stack))
 
     def _add(self, race: Race) -> None:
         self._races.append(race)
@@ -234,6 +245,8 @@ class RaceDetector:
         lines = first.stack[:1], second.stack[:1]
         functions = kind, first.function, second.function
         with self._lock:
+            if self._suppresses(kind, (), first, second):
+                return None
             known = self._by_functions.get(functions)
             if known is None:
                 race = self._by_functions[functions] = Race(location, Conflict(kind), first, second, lines={lines})

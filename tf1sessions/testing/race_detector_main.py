@@ -21,6 +21,7 @@ from tf1sessions.scripts import importer, program
 from tf1sessions.testing.deadlocks import listening
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.suppressions import Suppression, Suppressions
 from tf1sessions.testing.synchronisation import watch
 from tf1sessions.testing.vector_clocks import VectorClocks
 
@@ -33,20 +34,22 @@ def execute(payload: Mapping[str, Any]) -> int:
     """Run a program as :func:`tf1sessions.scripts.program.execute` does, with the race detector.
 
     Args:
-        payload: ``notes`` is the file for the reports, ``ignore`` the values of the kinds that are not reported.
+        payload: ``notes`` is the file for the reports, ``ignore`` the values of the kinds that are not reported,
+            ``suppressions`` the rules for what else is not.
     """
-    program_watch = _ProgramWatch(payload["notes"], payload["ignore"])
+    program_watch = _ProgramWatch(payload["notes"], payload["ignore"], payload["suppressions"])
     return program.execute(payload, program_watch.begin, program_watch.end)
 
 
 class _ProgramWatch:
-    def __init__(self, notes: str, ignore: list[str]) -> None:
+    def __init__(self, notes: str, ignore: list[str], suppressions: list[dict[str, Any]]) -> None:
         self._notes = notes
         self._forked = False
         self._pid = os.getpid()
         self._writing = _thread.allocate_lock()  # held while the file is written; see _write()
         self._is_new = False  # something is not in the file yet
-        self._detector = RaceDetector(VectorClocks(), map(RaceKind, ignore), self._write)
+        self._suppressions = Suppressions(Suppression(**rule) for rule in suppressions)
+        self._detector = RaceDetector(VectorClocks(), map(RaceKind, ignore), self._write, self._suppressions)
         self._watched = ExitStack()  # never left: threads may outlive the program's last line
 
     def begin(self) -> None:
@@ -84,8 +87,9 @@ class _ProgramWatch:
             try:
                 self._is_new = False
                 reports = [report.to_json() for report in self._detector.reports]
+                found = {"reports": reports, "forked": self._forked, "unused": self._suppressions.unused}
                 with open(f"{self._notes}.new", "w", encoding="utf-8") as file:
-                    json.dump({"reports": reports, "forked": self._forked}, file)
+                    json.dump(found, file)
                 os.replace(file.name, self._notes)
             finally:
                 self._writing.release()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator
 
 from tf1sessions.errors import UsageError
 from tf1sessions.testing.deadlocks import listening
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind, Report
+from tf1sessions.testing.suppressions import Suppressions, read_suppressions
 from tf1sessions.testing.synchronisation import watch
 from tf1sessions.testing.tensorflow_hooks import watch_graphs
 from tf1sessions.testing.vector_clocks import VectorClocks
@@ -35,11 +37,17 @@ class GraphRaces:
 
 
 @contextlib.contextmanager
-def graph_races(*, ignore: Iterable[RaceKind] = ()) -> Iterator[GraphRaces]:
+def graph_races(
+    *, ignore: Iterable[RaceKind] = (), suppressions: str | os.PathLike[str] | Suppressions | None = None
+) -> Iterator[GraphRaces]:
     """Find accesses to graphs and sessions that nothing orders, in all threads, while this lasts.
 
     Args:
         ignore: Kinds that are not reported.
+        suppressions: What else is not: a file, as :func:`~tf1sessions.testing.suppressions.read_suppressions` reads it.
+
+    Raises:
+        UsageError: The file cannot be read, or an entry is wrong.
 
     Example:
         >>> import threading
@@ -57,7 +65,9 @@ def graph_races(*, ignore: Iterable[RaceKind] = ()) -> Iterator[GraphRaces]:
         >>> [report.kind.value for report in races.reports]
         ['concurrent construction']
     """
-    detector = RaceDetector(VectorClocks(), ignore)
+    if suppressions is not None and not isinstance(suppressions, Suppressions):
+        suppressions = Suppressions(read_suppressions(suppressions))
+    detector = RaceDetector(VectorClocks(), ignore, suppressions=suppressions)
     with watch(detector.clocks), watch_graphs(detector), listening(detector.report_deadlock):
         try:
             yield GraphRaces(detector)

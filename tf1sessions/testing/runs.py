@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from tf1sessions.scripts.events import Event
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.testing.reports import Access, RaceKind, Report
+from tf1sessions.testing.suppressions import Suppression
 
 __all__ = ["Found", "find_races"]
 
@@ -34,18 +35,21 @@ class Found:
         exit_code: The program's, as a shell would have it: 124 after the time limit, 128 + signal after a signal.
         ended: Whether it ended by itself, not by the time limit or an interrupt.
         forked: Whether it made child processes by forking, which are not watched.
+        unused: The suppressions that have covered nothing.
     """
 
     reports: tuple[Report, ...]
     exit_code: int
     ended: bool
     forked: bool
+    unused: tuple[Suppression, ...] = ()
 
 
 def find_races(
     job: Job,
     *,
     ignore: Iterable[RaceKind] = (),
+    suppressions: Sequence[Suppression] = (),
     time_limit: float | None = None,
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
     listener: Callable[[Event], None] | None = None,
@@ -58,6 +62,7 @@ def find_races(
     Args:
         job: The program, its arguments and settings.
         ignore: Kinds that are not reported.
+        suppressions: What else is not; see :func:`~tf1sessions.testing.suppressions.read_suppressions`.
         time_limit: Seconds after which the program is ended; by default the job's own limit.
         stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that is discarded.
         listener: Called with the events of the run, in this thread.
@@ -80,13 +85,17 @@ def find_races(
                 out=str(folder / "run"),
                 stdio=stdio,
                 target="tf1sessions.testing.race_detector_main:execute",
-                more={"notes": str(notes), "ignore": [kind.value for kind in ignore]},
+                more={
+                    "notes": str(notes),
+                    "ignore": [kind.value for kind in ignore],
+                    "suppressions": [rule.to_json() for rule in suppressions],
+                },
             ),
             listener,
         )
         with running.heeding_signals():
             summary = running.run()
-        found: dict[str, Any] = {"reports": [], "forked": False}
+        found: dict[str, Any] = {"reports": [], "forked": False, "unused": range(len(suppressions))}
         if notes.exists():
             found = json.loads(notes.read_text("utf-8"))
     (record,) = summary.records
@@ -95,6 +104,7 @@ def find_races(
         summary.exit_code,
         summary.interrupted_by is None and record.state != "timeout",
         found["forked"],
+        tuple(suppressions[number] for number in found["unused"]),
     )
 
 

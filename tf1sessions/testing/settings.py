@@ -167,6 +167,15 @@ OPTIONS = (
         False,
         "{true,false}",
     ),
+    Option(
+        "suppressions",
+        "a TOML file of races that are accepted and do not fail a test: by kind, file, function or variable, each with "
+        "its reason; a relative path is from the root folder",
+        str,
+        "Give a file.",
+        None,
+        "FILE",
+    ),
     _for_keyword(
         "iterations",
         int,
@@ -212,6 +221,7 @@ class Settings:
     iterations: int | None
     switch_interval: float
     races: bool
+    suppressions: str | None
     watch_locks: bool
     unshareable: frozenset[str]
     given: tuple[str, ...]

@@ -1,18 +1,13 @@
-"""An audit as SARIF 2.1.0, which editors and code hosts read: https://docs.oasis-open.org/sarif/sarif/v2.1.0/."""
+"""An audit as SARIF."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from ...source.program import SourceLine
+from ... import sarif
 from .record import RULES, Audit, Place
 
 __all__ = ["report"]
-
-_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 def report(found: Audit, version: str) -> dict[str, Any]:
@@ -26,45 +21,20 @@ def report(found: Audit, version: str) -> dict[str, Any]:
         version: Of tf1sessions.
     """
     places = [place for file in found.files for place in file.places]
-    rules = list(RULES)
-    driver = {
-        "name": "tf1sessions audit",
-        "version": version,
-        "rules": [
-            {"id": rule, "shortDescription": {"text": f"{what}."}, "defaultConfiguration": {"level": "warning"}}
-            for rule, what in RULES.items()
-        ],
-    }
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "results": [_result(place, rules.index(place.rule)) for place in places],
-    }
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    rules = {rule: (what, "warning") for rule, what in RULES.items()}
+    return sarif.log("tf1sessions audit", version, rules, [_result(place) for place in places])
 
 
-def _result(place: Place, index: int) -> dict[str, Any]:
+def _result(place: Place) -> sarif.Result:
     cell = place.line.cell
     where = "" if cell is None else f"Cell {cell}, line {place.line.line}: "
     fix = "" if place.fix is None else f" {place.fix.rstrip('.')}."
-    result: dict[str, Any] = {
+    result: sarif.Result = {
         "ruleId": place.rule,
-        "ruleIndex": index,
         "level": "warning" if place.by_hand else "note",
         "message": {"text": f"{where}{place.what.rstrip('.')}.{fix}"},
-        "locations": [_location(place.line)],
+        "locations": [sarif.location(place.line.file, place.line.line if cell is None else 1)],
     }
     if cell is not None:
         result["properties"] = {"cell": cell, "line": place.line.line}
     return result
-
-
-def _location(line: SourceLine) -> dict[str, Any]:
-    path = Path(line.file)
-    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
-    return {
-        "physicalLocation": {
-            "artifactLocation": {"uri": uri},
-            "region": {"startLine": line.line if line.cell is None else 1},
-        }
-    }

@@ -1,0 +1,61 @@
+"""Reports of races as SARIF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from tf1sessions import sarif
+from tf1sessions.testing.reports import FIX, WHY, Access, RaceKind, Report
+
+__all__ = ["report"]
+
+_LEVELS = {"hazard": "error", "warning": "warning", "note": "note"}
+_FRAME = re.compile(r"(?P<file>.*):(?P<line>\d+) in (?P<function>.*)")
+
+
+def report(reports: Iterable[Report], version: str) -> dict[str, Any]:
+    """Return races as a SARIF log, in plain values: hazards are errors; each at both places, with both stacks.
+
+    Args:
+        reports: The races. Paths are relative to the current folder where they are named so.
+        version: Of tf1sessions.
+    """
+    rules = {_rule(kind): (WHY[kind].rstrip("."), _LEVELS[kind.level]) for kind in RaceKind}
+    return sarif.log("tf1sessions races", version, rules, [_result(each) for each in reports])
+
+
+def _rule(kind: RaceKind) -> str:
+    return kind.value.replace(" ", "-")
+
+
+def _result(race: Report) -> sarif.Result:
+    first, second = race.first, race.second
+    note = f" {race.note}" if race.note else ""
+    text = (
+        f"{race.kind.value}: {race.graph}. Thread {first.thread!r} {_what(first)} at {first.place}; thread "
+        f"{second.thread!r} {_what(second)} here. {WHY[race.kind]}{note} {FIX[race.kind]}"
+    )
+    return {
+        "ruleId": _rule(race.kind),
+        "level": _LEVELS[race.kind.level],
+        "message": {"text": text},
+        "locations": _locations(second)[:1],
+        "relatedLocations": _locations(first)[:1],
+        "stacks": [_stack(each) for each in (second, first)],
+    }
+
+
+def _what(access: Access) -> str:
+    return f"{access.what} ({', '.join(access.names)})" if access.names else access.what
+
+
+def _locations(access: Access) -> list[dict[str, Any]]:
+    frames = filter(None, map(_FRAME.fullmatch, access.stack))
+    return [sarif.location(frame["file"], int(frame["line"])) for frame in frames]
+
+
+def _stack(access: Access) -> dict[str, Any]:
+    text = f"thread {access.thread!r} {_what(access)}"
+    return {"message": {"text": text}, "frames": [{"location": each} for each in _locations(access)]}
