@@ -26,6 +26,7 @@ from tf1sessions.scripts.jobfile import read_job_file
 from tf1sessions.scripts.jobs import JobSettings
 from tf1sessions.source import replacements, symbols
 from tf1sessions.source.program import read_text
+from tf1sessions.testing.suppressions import read_suppressions
 
 (
     RUNNING,
@@ -107,7 +108,8 @@ def test_no_other_page_has_python() -> None:
 
 
 def test_job_files(tmp_path: Path) -> None:
-    files = [block for page in sorted(NOTES.glob("*.md")) for block in blocks(page, "toml")]
+    found = [block for page in sorted(NOTES.glob("*.md")) for block in blocks(page, "toml")]
+    files = [block for block in found if "[[suppress]]" not in block.text]
     counts = []
     for number, block in enumerate(files):
         path = tmp_path / f"{number}.toml"
@@ -117,6 +119,11 @@ def test_job_files(tmp_path: Path) -> None:
     (tmp_path / "wrong.toml").write_text(files[0].text.replace("repeat = 2", "repeats = 2"), "utf-8")
     with pytest.raises(JobFileError, match="repeats"):
         read_job_file(tmp_path / "wrong.toml")
+
+
+def test_files_of_suppressions(tmp_path: Path) -> None:
+    (tmp_path / "races.toml").write_text(blocks(NOTES / "13-testing.md", "toml")[0].text, "utf-8")
+    assert [rule.variable for rule in read_suppressions(tmp_path / "races.toml")] == [None, "statistics/*"]
 
 
 def test_dry_run_shows_what_the_page_shows(tmp_path: Path, run_python: Callable[..., PythonRun]) -> None:

@@ -72,6 +72,7 @@ def test_a_hazard_is_told_with_both_stacks(found: Install) -> None:
     ]
     assert f"  fix: {FIX[Kind.GROWTH]}" in lines
     assert "warning variable read while assigned: the graph" in lines  # after the hazards
+    assert "  meant so? --ignore variable-read-while-assigned, or an entry in a file for --suppressions" in lines
     assert lines[-1] == "1 hazard, 1 warning" and max(map(len, lines)) <= 100
     ((job, options),) = calls
     assert (job.shown, job.args) == ("server.py", ("--port", "80", "--json"))  # what follows -- is the script's

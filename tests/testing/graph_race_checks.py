@@ -15,6 +15,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import tf1sessions as t1
@@ -45,7 +46,7 @@ def run(*functions: Callable[[], object]) -> None:
         finally:
             ended[number] = True
 
-    threads = [threading.Thread(target=body, args=(number,), name="abc"[number]) for number in range(len(functions))]
+    threads = [threading.Thread(target=body, args=(number,), name="abcd"[number]) for number in range(len(functions))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -82,6 +83,40 @@ def check_two_threads_add_to_one_graph() -> None:
     text = str(report)
     assert text.startswith("concurrent construction: graph 0x") and "why: " in text and "fix: " in text
     assert report.to_json()["first"]["thread"] == "a"
+
+
+def check_reports_say_where_things_began_and_which_locks_were_held() -> None:
+    graph, locks = tf.Graph(), []
+
+    def build(number: int) -> None:
+        with locks[number]:
+            adds(graph)()
+
+    def program() -> None:
+        locks.extend(threading.Lock() for _ in range(2))
+        nonlocal graph
+        graph = tf.Graph()
+        with tf.Session(graph=graph) as session:
+            with graph.as_default():
+                v = tf.Variable(0.0, use_resource=False)
+                add, read = v.assign_add(1.0), v + 1.0
+            session.run(v.initializer)
+            run(lambda: build(0), lambda: build(1), lambda: session.run(add), lambda: session.run(read))
+
+    reports = {report.kind: report for report in found(program)}
+    report = reports[RaceKind.CONSTRUCTION]
+    lines = [report.made, report.first.started, *report.first.locks, *report.second.locks]
+    places = [int(line.partition(" in ")[0].rpartition(":")[2]) for line in lines]
+    text = Path(__file__).read_text().splitlines()
+    sources = ["graph = tf.Graph()", "thread.start()", *["locks.extend(threading.Lock() for _ in range(2))"] * 2]
+    assert [text[place - 1].strip() for place in places] == sources, lines
+    assert "build: tf.constant(1.0)" in str(report), str(report)
+    assert f"it holds the lock made at {report.first.locks[0]}" in str(report)
+    assert f"it was started at {report.second.started}: thread.start()" in str(report)
+    session_report = reports[RaceKind.VARIABLE]
+    assert ": with tf.Session(graph=graph) as session:" in str(session_report).splitlines()[0]
+    assert "meant so? graph_races(ignore=[Kind.VARIABLE]" in str(session_report)
+    assert Report.from_json(report.to_json()) == report
 
 
 def check_under_one_lock() -> None:

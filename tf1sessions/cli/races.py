@@ -143,7 +143,8 @@ def _print(found: Found) -> None:
     for report in sorted(found.reports, key=lambda report: list(_LEVELS).index(report.kind.level)):
         name = report.kind.level
         colour = _LEVELS[name]
-        head, *lines = map(printable, str(report).split("\n"))
+        accept = f"--ignore {report.kind.value.replace(' ', '-')}, or an entry in a file for --suppressions"
+        head, *lines = map(printable, report.describe(accept).split("\n"))
         click.echo(f"\n{click.style(name, fg=colour, bold=True)} {click.style(head, bold=True)}")
         for line in lines:
             if line.startswith(("  why: ", "  fix: ")):

@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import STACK, format_frame, program_frames
-from tf1sessions.testing.locks import opaque_locks
+from tf1sessions.testing.locks import held_lock_places, opaque_locks
 from tf1sessions.testing.reports import Access, RaceKind, Report
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
@@ -57,10 +57,12 @@ class Location:
     Args:
         name: The graph or session, as reports name it.
         conflict: Gives the conflict of an earlier and a later action, or None.
+        made: Where it was made, if that was seen.
     """
 
-    def __init__(self, name: str, conflict: Callable[[Any, Any], Conflict | None]) -> None:
+    def __init__(self, name: str, conflict: Callable[[Any, Any], Conflict | None], made: str = "") -> None:
         self.name = name
+        self.made = made
         self.conflict = conflict
         self.races: dict[tuple[Any, ...], Race] = {}  # by kind and the names of the threads
         self.records: dict[_Key, AccessRecord] = {}
@@ -131,6 +133,7 @@ class AccessRecord:
         times: How many there were.
         names: The operations that were concerned; a few.
         code: The code of the line; kept, so that its id stays its own.
+        lock_places: Where the locks that were held were made.
         lines: The codes and lines of the innermost frames.
         locks: The numbers of the locks that were held.
         opaque: Locks that were perhaps held, by their numbers, and why that is not known.
@@ -152,6 +155,7 @@ class AccessRecord:
         self.code: CodeType | None = frame and frame.f_code
         started = tuple(f"{each}, which started it" for each in thread.start_stack)
         self.stack = tuple(map(format_frame, frames[:STACK])) or started or (_AT_EXIT,) * thread.is_main
+        self.lock_places = held_lock_places() if key[4] else ()
         self.lines = tuple((each.f_code, each.f_lineno) for each in frames[:STACK])
         self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
         self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
@@ -192,6 +196,7 @@ class Race:
     first: AccessRecord
     second: AccessRecord
     note: str = ""
+    made: str = ""  # where the location was made
     lines: set[Any] = dataclasses.field(default_factory=set)  # pairs of lines
     conditions: list[Callable[[], bool]] = dataclasses.field(default_factory=list)  # it is one while one of them holds
 
@@ -207,10 +212,19 @@ class Race:
         """Return the report, with what is known by now."""
         names = self.conflict.names
         first, second = (
-            Access(record.thread.name, what or record.what, record.stack, names or tuple(record.names), record.times)
+            Access(
+                record.thread.name,
+                what or record.what,
+                record.stack,
+                names or tuple(record.names),
+                record.times,
+                record.lock_places,
+                next(iter(record.thread.start_stack), ""),
+            )
             for record, what in zip((self.first, self.second), self.conflict.what, strict=True)
         )
-        return Report(self.conflict.kind, self.location, first, second, max(0, len(self.lines) - 1), self.note)
+        others = max(0, len(self.lines) - 1)
+        return Report(self.conflict.kind, self.location, first, second, others, self.note, self.made)
 
 
 def plain_names(*records: AccessRecord) -> tuple[str, ...]:

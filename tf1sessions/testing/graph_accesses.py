@@ -180,14 +180,14 @@ class GraphState:
         leak: The report that its thread lost another default graph, until that thread runs it.
     """
 
-    def __init__(self, name: str, graph: Any, maker: Maker | None = None) -> None:
-        self.location = Location(name, structure_conflict)
+    def __init__(self, name: str, graph: Any, maker: Maker | None = None, made: str = "") -> None:
+        self.location = Location(name, structure_conflict, made)
         self.run = AccessKind(self.location, _RUN, "runs the graph")
         self.leak: tuple[int, Race] | None = None  # with the thread's number
         self.graph = weakref.ref(graph)
         self.maker = maker
         self.makers: dict[int, Maker] = {}
-        self.growth = GraphGrowth(name, self._reused)
+        self.growth = GraphGrowth(self.location, self._reused)
         self.look_for_python()
         self._changes: dict[str, AccessKind] = {}
         self._requests: dict[Any, Request] = {}
@@ -264,10 +264,10 @@ class SessionState:
         seen: What runs have used.
     """
 
-    def __init__(self, name: str, raw: Any, graph: GraphState) -> None:
+    def __init__(self, name: str, raw: Any, graph: GraphState, made: str = "") -> None:
         self.graph = graph
         self.raw: Any = raw
-        self._location = Location(name, session_conflict)
+        self._location = Location(name, session_conflict, made)
         self.close = AccessKind(self._location, _CLOSE, "closes the session")
         self._runs: dict[VariableUses, AccessKind] = {}
         self._maker: Maker | None = None

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
-from tf1sessions.testing.access_records import AccessRecord
+from tf1sessions.testing.access_records import AccessRecord, Location
 from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
@@ -42,12 +42,12 @@ class GraphGrowth:
     """How one graph grows.
 
     Args:
-        name: The graph, as reports name it.
+        location: The graph.
         reused: Gives the numbers of the operations that were run more than once.
     """
 
-    def __init__(self, name: str, reused: Callable[[], set[int]]) -> None:
-        self._name = name
+    def __init__(self, location: Location, reused: Callable[[], set[int]]) -> None:
+        self._location = location
         self._reused = reused
         self._runs = 0
         self._last_run: AccessRecord | None = None
@@ -103,10 +103,11 @@ class GraphGrowth:
         if repeated.times == _ROUNDS:
             detector.report(
                 RaceKind.GROWTH,
-                self._name,
+                self._location.name,
                 round_.last_run,
                 round_.record,
                 holds=lambda: repeated.still_grows(self._reused()),
+                made=self._location.made,
             )
 
 

@@ -43,6 +43,7 @@ __all__ = [
     "Permit",
     "WatchedLock",
     "WatchedRLock",
+    "held_lock_places",
     "held_locks",
     "new_number",
     "opaque_locks",
@@ -101,6 +102,12 @@ def held_locks() -> frozenset[int]:
         return _NONE
     me = _thread.get_ident()
     return frozenset([number for number, each in held.items() if each.owner == me])
+
+
+def held_lock_places() -> tuple[str, ...]:
+    """Return where the locks that the calling thread holds were made, as ``file:line``."""
+    held, me = _holding.locks, _thread.get_ident()
+    return tuple(each.place for each in held.values() if each.owner == me and isinstance(each, WatchedLock))
 
 
 def _drops(permit: Permit) -> None:

@@ -320,12 +320,15 @@ def _fail_for_races(item: pytest.Item, races: ExpectedRaces) -> None:
     left = races.left()
     for report in left:
         if report.kind.is_warning:
-            warnings.warn(GraphRaceWarning(str(report)), stacklevel=1)
+            accept = f'graph_races.allow("{report.kind.value}"), or a file for --tf1-suppressions'
+            warnings.warn(GraphRaceWarning(report.describe(accept)), stacklevel=1)
     hazards = [str(report) for report in left if report.kind.level == "hazard"]
     if hazards:
         reports = "\n\n".join(hazards)
         pytest.fail(
-            f"{reports}\n(looked at? read graph_races.reports; meant so? graph_races.allow(kind))", pytrace=False
+            f"{reports}\n(looked at? read graph_races.reports; meant so? graph_races.allow(kind), or a file for "
+            "--tf1-suppressions)",
+            pytrace=False,
         )
 
 

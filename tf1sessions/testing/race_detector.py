@@ -191,7 +191,7 @@ class RaceDetector:
         key = (doubt,) if note else threads
         race = races.get(key)
         if race is None:
-            race = races[key] = Race(location.name, conflict, earlier, later, note)
+            race = races[key] = Race(location.name, conflict, earlier, later, note, location.made)
             self._add(race)
         if len(race.lines) > MOST_PAIRS:
             return race, False
@@ -233,11 +233,12 @@ class RaceDetector:
         first: AccessRecord,
         second: AccessRecord,
         holds: Callable[[], bool] | None = None,
+        made: str = "",
     ) -> Race | None:
         """Add a hazard that another rule has found; None if it is ignored, or reported for these functions already.
 
         Args:
-            kind, location, first, second: Of the report.
+            kind, location, first, second, made: Of the report.
             holds: Says whether it is one, whenever the reports are asked for; without it, it is.
         """
         if kind in self._ignored:
@@ -249,7 +250,8 @@ class RaceDetector:
                 return None
             known = self._by_functions.get(functions)
             if known is None:
-                race = self._by_functions[functions] = Race(location, Conflict(kind), first, second, lines={lines})
+                race = Race(location, Conflict(kind), first, second, made=made, lines={lines})
+                self._by_functions[functions] = race
                 self._add(race)
             elif lines in known.lines and holds is None:
                 return None

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from tf1sessions import sarif
-from tf1sessions.testing.reports import FIX, WHY, Access, RaceKind, Report
+from tf1sessions.testing.reports import FIX, WHY, Access, Frame, RaceKind, Report
 
 __all__ = ["report"]
 
 _LEVELS = {"hazard": "error", "warning": "warning", "note": "note"}
-_FRAME = re.compile(r"(?P<file>.*):(?P<line>\d+) in (?P<function>.*)")
 
 
 def report(reports: Iterable[Report], version: str) -> dict[str, Any]:
@@ -52,8 +50,8 @@ def _what(access: Access) -> str:
 
 
 def _locations(access: Access) -> list[dict[str, Any]]:
-    frames = filter(None, map(_FRAME.fullmatch, access.stack))
-    return [sarif.location(frame["file"], int(frame["line"])) for frame in frames]
+    frames = filter(None, map(Frame.parse, access.stack))
+    return [sarif.location(frame.file, frame.line) for frame in frames]
 
 
 def _stack(access: Access) -> dict[str, Any]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import enum
+import linecache
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tf1sessions.texts import printable
 
-__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "GraphRaceWarning", "Kind", "RaceKind", "Report"]
+__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "Frame", "GraphRaceWarning", "Kind", "RaceKind", "Report"]
 
 #: How many pairs of places are counted for one report. Arbitrary: one is shown.
 MOST_PAIRS = 1000
@@ -118,9 +120,7 @@ FIX = {
     ),
     RaceKind.GROWTH: "Make the operation once, before the loop or the request, and feed what changes.",
     RaceKind.CLOSED: "Join the threads that run the session before it is closed.",
-    RaceKind.VARIABLE: (
-        "Lock both runs, or read a copy; when it is meant so (asynchronous training), pass ignore=[Kind.VARIABLE]."
-    ),
+    RaceKind.VARIABLE: "Lock both runs, or read a copy; asynchronous training may mean it so.",
     RaceKind.LEAK: "Enter the graph in the thread: `with graph.as_default(): ...` in its function.",
     RaceKind.EXPORT: (
         "Write the graph in the thread that builds it, before others start; or hold one lock around both."
@@ -140,6 +140,28 @@ FIX = {
 }
 
 
+class Frame(NamedTuple):
+    """One line of a stack: ``file:line in function``, as stacks have it."""
+
+    file: str
+    line: int
+    function: str
+
+    @classmethod
+    def parse(cls, text: str) -> Frame | None:
+        """Return the frame that a text is; None for what stands in the place of a stack."""
+        found = _FRAME.fullmatch(text)
+        return cls(found["file"], int(found["line"]), found["function"]) if found else None
+
+    @property
+    def source(self) -> str:
+        """The line of the program, without what is around it; empty where the file is not to be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+_FRAME = re.compile(r"(?P<file>.*):(?P<line>\d+) in (?P<function>.*?)(, which started it)?")
+
+
 @dataclass(frozen=True)
 class Access:
     """One side of a pair.
@@ -150,6 +172,9 @@ class Access:
         stack: Where: ``file:line in function``, the innermost first, without the files of libraries.
         names: The operations, or the other things, that are concerned; at most a few.
         times: How often it was seen at this place.
+        locks: ``file:line`` where each of the locks was made that the thread held.
+        started: ``file:line in function`` where the thread was started; empty for the main thread, and where that was
+            not seen.
     """
 
     thread: str
@@ -157,6 +182,8 @@ class Access:
     stack: tuple[str, ...]
     names: tuple[str, ...] = ()
     times: int = 1
+    locks: tuple[str, ...] = ()
+    started: str = ""
 
     @property
     def place(self) -> str:
@@ -167,8 +194,18 @@ class Access:
         named = f": {', '.join(map(printable, self.names))}" if self.names else ""
         more = f" ({self.times} times)" if self.times > 1 else ""
         lines = [f"thread {self.thread!r} {self.what}{named}{more}"]
-        lines += [f"    {printable(frame)}" for frame in self.stack]
+        lines += [f"    {_with_source(frame)}" for frame in self.stack]
+        lines += [f"  it holds the lock made at {printable(place)}" for place in self.locks]
+        if self.started and not self.stack[0].endswith(", which started it"):
+            lines.append(f"  it was started at {_with_source(self.started)}")
         return "\n".join(lines)
+
+
+def _with_source(text: str) -> str:
+    """Return a line of a stack with the program's line behind it."""
+    frame = Frame.parse(text)
+    source = frame.source if frame is not None else ""
+    return printable(f"{text}: {source}" if source else text)
 
 
 @dataclass(frozen=True)
@@ -183,6 +220,7 @@ class Report:
         others: How many more pairs of places of the same kind and graph there are in threads with such names, counted
             up to :data:`MOST_PAIRS`.
         note: What is known besides.
+        made: ``file:line in function`` where the graph or the session was made; empty where that was not seen.
     """
 
     kind: RaceKind
@@ -191,9 +229,19 @@ class Report:
     second: Access
     others: int = 0
     note: str = ""
+    made: str = ""
 
     def __str__(self) -> str:
-        lines = [f"{self.kind.value}: {printable(self.graph)}"]
+        return self.describe(f"graph_races(ignore=[Kind.{self.kind.name}], suppressions=FILE)")
+
+    def describe(self, accept: str) -> str:
+        """Return it as text.
+
+        Args:
+            accept: How the reader says that it is meant so, in the way that fits where the text is read.
+        """
+        made = f", made at {_with_source(self.made)}" if self.made else ""
+        lines = [f"{self.kind.value}: {printable(self.graph)}{made}"]
         for access in (self.first, self.second):
             lines += ["  " + line for line in str(access).split("\n")]
         if self.others:
@@ -201,6 +249,8 @@ class Report:
             lines.append(f"  and {least}{self.others} more pair{'s' * (self.others != 1)} of places in such threads")
         note = f" {printable(self.note)}" if self.note else ""
         lines += [f"  why: {WHY[self.kind]}{note}", f"  fix: {FIX[self.kind]}"]
+        if self.kind.is_warning:
+            lines.append(f"  meant so? {accept}")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -212,18 +262,22 @@ class Report:
                 "stack": list(side.stack),
                 "names": list(side.names),
                 "times": side.times,
+                "locks": list(side.locks),
+                "started": side.started,
             }
             for name, side in (("first", self.first), ("second", self.second))
         }
         level = {"level": self.kind.level, "warning": self.kind.is_warning}
-        head = {"kind": self.kind.value, **level, "graph": self.graph, **sides}
+        head = {"kind": self.kind.value, **level, "graph": self.graph, "made": self.made, **sides}
         return head | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Report:
         """Return the report of which :meth:`to_json` gave these values."""
+        tuples = ("stack", "names", "locks")
         first, second = (
-            Access(side["thread"], side["what"], tuple(side["stack"]), tuple(side["names"]), side["times"])
+            Access(**side | {name: tuple(side[name]) for name in tuples})
             for side in (values["first"], values["second"])
         )
-        return cls(RaceKind(values["kind"]), values["graph"], first, second, values["others"], values["note"])
+        kind, more = RaceKind(values["kind"]), (values["others"], values["note"], values["made"])
+        return cls(kind, values["graph"], first, second, *more)

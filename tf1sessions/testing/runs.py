@@ -112,9 +112,11 @@ def _shown(report: Report, job: Job) -> Report:
     """Name the script as the user did, and other files relative to the current folder."""
 
     def shown(access: Access) -> Access:
-        return replace(access, stack=tuple(_named(frame, job) for frame in access.stack))
+        stack, locks = (tuple(_named(each, job) for each in frames) for frames in (access.stack, access.locks))
+        return replace(access, stack=stack, locks=locks, started=_named(access.started, job))
 
-    return replace(report, first=shown(report.first), second=shown(report.second))
+    first, second = shown(report.first), shown(report.second)
+    return replace(report, first=first, second=second, made=_named(report.made, job))
 
 
 def _named(frame: str, job: Job) -> str:

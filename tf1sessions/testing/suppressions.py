@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.files import read_whole
-from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.reports import Frame, RaceKind
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -21,7 +20,6 @@ else:
 
 __all__ = ["Suppression", "Suppressions", "read_suppressions"]
 
-_FRAME = re.compile(r"(?P<file>.*):\d+ in (?P<function>.*?)(, which started it)?")
 _FIELDS = ("reason", "kind", "file", "function", "variable")
 _EXAMPLE = '[[suppress]] with reason = "..." and some of kind, file, function and variable'
 
@@ -62,13 +60,13 @@ class Suppression:
             return True
         return any(self._fits(frame) for stack in stacks for frame in stack)
 
-    def _fits(self, frame: str) -> bool:
-        found = _FRAME.fullmatch(frame)
-        if found is None:
+    def _fits(self, text: str) -> bool:
+        frame = Frame.parse(text)
+        if frame is None:
             return False
-        path, file, function = found["file"], self.file, self.function
+        path, file, function = frame.file, self.file, self.function
         fits_file = file is None or fnmatch.fnmatchcase(path, file) or fnmatch.fnmatchcase(path, f"*/{file}")
-        return fits_file and (function is None or fnmatch.fnmatchcase(found["function"], function))
+        return fits_file and (function is None or fnmatch.fnmatchcase(frame.function, function))
 
     def __str__(self) -> str:
         fields = ((name, getattr(self, name)) for name in _FIELDS[1:])

@@ -28,7 +28,7 @@ from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.access_records import AccessKind
-from tf1sessions.testing.frames import is_library, program_frame
+from tf1sessions.testing.frames import format_frame, is_library, program_frame
 from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
@@ -89,7 +89,7 @@ class TensorFlowHooks:
     def __init__(self, detector: RaceDetector) -> None:
         self._detector = detector
         self._graphs = _States()
-        self._born: weakref.WeakKeyDictionary[Any, Maker] = weakref.WeakKeyDictionary()
+        self._born: weakref.WeakKeyDictionary[Any, tuple[Maker, str]] = weakref.WeakKeyDictionary()
         self._sessions = _States()
         self._compiled: dict[tuple[int, int], _RunAccess] = {}  # by the identity of the raw session, and the handle
         self._lost = LostGraphs(detector, self._graph)
@@ -129,7 +129,10 @@ class TensorFlowHooks:
     # -- graphs -------------------------------------------------------------------------------------------------------
 
     def _graph(self, graph: Any) -> GraphState:
-        state: GraphState = self._graphs.of(graph, lambda: GraphState(_graph_name(graph), graph, self._born.get(graph)))
+        def make() -> GraphState:
+            return GraphState(_graph_name(graph), graph, *self._born.get(graph, ()))
+
+        state: GraphState = self._graphs.of(graph, make)
         return state
 
     def _hook_graphs(self) -> None:
@@ -168,7 +171,7 @@ class TensorFlowHooks:
 
     def _begins(self, graph: Any, _: object) -> None:
         if not getattr(graph, "building_function", True):
-            self._born[graph] = maker_of(self._detector.clocks.thread(), 0)
+            self._born[graph] = maker_of(self._detector.clocks.thread(), 0), _made_here()
 
     def _refuses(self, graph: Any) -> None:
         if graph.finalized and not graph.building_function:
@@ -227,9 +230,9 @@ class TensorFlowHooks:
 
     # -- sessions -----------------------------------------------------------------------------------------------------
 
-    def _session(self, session: Any) -> SessionState:
+    def _session(self, session: Any, made: str = "") -> SessionState:
         def make() -> SessionState:
-            return SessionState(f"session {id(session):#x}", session._session, self._graph(session.graph))
+            return SessionState(f"session {id(session):#x}", session._session, self._graph(session.graph), made)
 
         state: SessionState = self._sessions.of(session, make)
         return state
@@ -277,7 +280,7 @@ class TensorFlowHooks:
 
     def _makes(self, session: Any, _: object) -> None:
         thread, last = self._detector.clocks.thread(), int(session.graph.version) + 1
-        self._session(session).made_by(thread, last, alone=not session.sess_str)
+        self._session(session, _made_here()).made_by(thread, last, alone=not session.sess_str)
 
     def _callables(self, make: Any) -> Any:
         """Wrap make_callable(): what TensorFlow's own callables run goes another way than the two functions."""
@@ -400,6 +403,12 @@ def _asked() -> tuple[Any, Any]:
     if frame.f_code is _RUN:
         return found["session"], found["fetches"]
     return found["self"]._session, found["self"]._fetches
+
+
+def _made_here() -> str:
+    """Return where the program makes what is just made."""
+    frame = program_frame(2)
+    return "" if frame is None else format_frame(frame)
 
 
 def _graph_name(graph: Any) -> str:
