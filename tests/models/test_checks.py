@@ -126,8 +126,7 @@ CASES = {
         "makes more than 65,536 calls",
     ),
     "a graph that multiplies functions": (
-        "for i in range(300): new(f'c{i}', 'f')\n"
-        "function('f', *['g'] * 300); function('g', 'NoOp')",
+        "for i in range(300): new(f'c{i}', 'f')\nfunction('f', *['g'] * 300); function('g', 'NoOp')",
         "its nodes make more than 65,536 calls",
     ),
     "two functions of one name": ("function('f', 'NoOp'); function('f', 'NoOp')", "two functions are called 'f'"),

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ModelFileError, UsageError
+from tf1sessions.models.checkpoint_index import index_problem
 from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.parsing import CHECK_SIZE, Content, bytes_fields, parse_file
 from tf1sessions.runtime import private, tf
@@ -151,11 +152,14 @@ def checkpoint_reader(prefix: str) -> Any:
     if "://" not in prefix:
         for file in (prefix, prefix + ".index", *glob.glob(glob.escape(prefix) + ".data-*")):
             _check_is_file(file)
+    if (problem := index_problem(prefix + ".index")) is not None:
+        raise bad_checkpoint(prefix, problem)
     path, links = link_plainly(prefix)
     try:
         reader = tf.train.NewCheckpointReader(path)
         reader.get_variable_to_shape_map()  # which decodes the names
-    except READ_ERRORS as error:
+        reader.get_variable_to_dtype_map()  # and the types
+    except (*READ_ERRORS, TypeError) as error:
         raise bad_checkpoint(prefix, error) from error
     if links is not None:
         weakref.finalize(reader, links.cleanup)  # it opens the files when it reads a value
@@ -194,8 +198,8 @@ def _restore(path: str, name: str, dtype: Any) -> Any:
     return whole
 
 
-def bad_checkpoint(prefix: str, error: BaseException) -> ModelFileError:
-    """The error to raise for what TensorFlow says of a checkpoint."""
+def bad_checkpoint(prefix: str, error: BaseException | str) -> ModelFileError:
+    """The error to raise for what TensorFlow says of a checkpoint, or for what is wrong with it in words."""
     text = str(getattr(error, "message", None) or error).partition("\n")[0]
     return ModelFileError(
         f"the checkpoint {prefix} cannot be read: {text}",
