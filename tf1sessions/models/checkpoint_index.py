@@ -11,6 +11,7 @@ import itertools
 import math
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from tf1sessions.runtime import private, tf
 
@@ -19,6 +20,8 @@ __all__ = ["index_problem"]
 _MAGIC = 0xDB4775248B80FB57.to_bytes(8, "little")
 _FOOTER_SIZE = 48
 _TRAILER_SIZE = 5  # how a block is compressed, and a checksum
+#: Of a block. Savers begin another one after 256 kB; a file may have a hole of any size.
+_MOST_BYTES = 2**26
 _MOST_DIMENSIONS = 254
 _MOST_ELEMENTS = 2**62
 
@@ -29,21 +32,15 @@ class _MalformedIndex(Exception):
 
 def index_problem(path: str) -> str | None:
     """What is wrong with the index at ``path``, in words; None where TensorFlow may read it, or it is not there."""
+    if "://" not in path and not os.path.isfile(path):
+        return None
     try:
-        if "://" in path:
-            with tf.gfile.GFile(path, "rb") as remote:
-                data = remote.read()
-        elif os.path.isfile(path):
-            with open(path, "rb") as file:
-                data = file.read()
-        else:
-            return None
-    except (OSError, tf.errors.OpError):
+        with tf.gfile.GFile(path, "rb") as file:
+            for key, value in _entries(file):
+                if key:  # the first, without a key, is about the whole
+                    _check_entry(repr(key.decode("utf-8", "replace")), value)
+    except tf.errors.OpError:
         return None  # TensorFlow's reader says why it cannot be opened
-    try:
-        for key, value in _entries(data):
-            if key:  # the first, without a key, is about the whole
-                _check_entry(repr(key.decode("utf-8", "replace")), value)
     except _MalformedIndex as error:
         return str(error)
     return None
@@ -77,26 +74,31 @@ def _check_entry(name: str, value: bytes) -> None:
 # -------------------------------------------------------------------------------------------------------- the table
 
 
-def _entries(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _entries(file: Any) -> Iterator[tuple[bytes, bytes]]:
     """The keys and values of a table."""
-    footer = data[-_FOOTER_SIZE:]
-    if len(footer) < _FOOTER_SIZE or not footer.endswith(_MAGIC):
+    footer = _read(file, file.size() - _FOOTER_SIZE, _FOOTER_SIZE)
+    if not footer.endswith(_MAGIC):
         raise _MalformedIndex("its last bytes are not those of an index")
     position = 0
     for _ in range(2):  # where the block of metadata is, which nobody uses
         _, position = _number(footer, position)
-    for _, handle in _block(data, *_handle(footer, position)):
-        yield from _block(data, *_handle(handle, 0))
+    for _, handle in _block(file, *_handle(footer, position)):
+        yield from _block(file, *_handle(handle, 0))
 
 
-def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
-    """The keys and values of a block, each key without what it has in common with the one before."""
-    if offset + size + _TRAILER_SIZE > len(data) or size < 4:
+def _read(file: Any, offset: int, size: int) -> bytes:
+    if not 0 <= offset <= offset + size <= file.size() or size > _MOST_BYTES:
         raise _MalformedIndex("a block of it lies outside of the file")
-    if data[offset + size]:
+    file.seek(offset)
+    return bytes(file.read(size))
+
+
+def _block(file: Any, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
+    """The keys and values of a block, each key without what it has in common with the one before."""
+    block = _read(file, offset, size + _TRAILER_SIZE)
+    if block[size]:
         raise _MalformedIndex("it is compressed, as no saver writes it")
-    block = data[offset : offset + size]
-    count = int.from_bytes(block[-4:], "little")
+    count = int.from_bytes(block[size - 4 : size], "little")
     end = size - 4 - 4 * count
     if end < 0:
         raise _MalformedIndex("a block of it has no entries")
