@@ -95,8 +95,20 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
         raise UsageError(f"path is {path!r}", where="load()", next_step="Give the path of a model.")
     if "\0" in name:
         raise UsageError(f"path is {name!r}, with a null byte", where="load()", next_step="Give the path of a model.")
-    remote = "://" in name
-    name = name if remote else os.path.abspath(name)
+    if "://" not in name:
+        return _read_at(os.path.abspath(name), tags)
+    try:
+        return _read_at(name, tags)
+    except tf.errors.OpError as error:
+        raise ModelFileError(
+            f"{name} cannot be read: {error.message.partition(chr(10))[0]}",
+            where="load()",
+            next_step="Copy the model to this machine, and give its path.",
+            path=name,
+        ) from error
+
+
+def _read_at(name: str, tags: Sequence[str] | None) -> Artifact:
     if _is_folder(name):
         return _read_folder(name, tags)
     if os.path.basename(name) in _SAVED_MODEL_FILES:
