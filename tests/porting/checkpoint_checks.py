@@ -151,6 +151,13 @@ WICKED = {
     "300 dimensions": (checkpoint_tables.entry(dims=(1,) * 300), "'w' has a shape that no tensor has"),
     "sizes that overflow": (checkpoint_tables.entry(dims=(2**32, 2**32), size=0), "'w' claims the shape"),
     "an unknown type": (checkpoint_tables.entry(dtype=99), "'w' is of the unknown type 99"),
+    "a reference": (checkpoint_tables.entry(dtype=101), "of the type float32_ref"),
+    # TensorFlow asks for the memory first, and looks at the size then
+    "8 GB in 16 bytes": (checkpoint_tables.entry(dims=(2**31,)), "claims the shape [2147483648] and has 16 bytes"),
+    "2**40 texts in 16 bytes": (
+        checkpoint_tables.entry(7, (2**40,)),
+        "claims the shape [1099511627776] and has 16 bytes",
+    ),
 }
 WICKED_PARTS = {"no length": (3, None), "a negative start": (-1, 2), "too long": (3, 2), "an overflow": (2**62, 2**62)}
 

@@ -52,7 +52,7 @@ def _check_entry(name: str, value: bytes) -> None:
     except Exception as error:  # DecodeError of whichever protobuf is installed
         raise _MalformedIndex(f"the entry of {name} cannot be read") from error
     try:
-        tf.as_dtype(entry.dtype)
+        dtype = tf.as_dtype(entry.dtype)
     except TypeError as error:
         raise _MalformedIndex(f"{name} is of the unknown type {entry.dtype}") from error
     dims = [dim.size for dim in entry.shape.dim]
@@ -60,6 +60,9 @@ def _check_entry(name: str, value: bytes) -> None:
         raise _MalformedIndex(f"{name} has a shape that no tensor has")
     if math.prod(max(size, 1) for size in dims) > _MOST_ELEMENTS:
         raise _MalformedIndex(f"{name} claims the shape {dims}")
+    count, width = math.prod(dims), 1 if dtype in (tf.string, tf.variant, tf.resource) else dtype.size
+    if not entry.slices and (entry.size < count * width):  # TensorFlow makes room before it compares the two
+        raise _MalformedIndex(f"{name} claims the shape {dims} and has {entry.size} bytes")
     for part in entry.slices:
         whole = [not extent.HasField("length") for extent in part.extent]
         starts = [extent.start for extent in part.extent]

@@ -170,9 +170,12 @@ def checkpoint_reader(prefix: str) -> Any:
     try:
         reader = tf.train.NewCheckpointReader(path)
         reader.get_variable_to_shape_map()  # which decodes the names
-        reader.get_variable_to_dtype_map()  # and the types
+        types = {tf.as_dtype(number) for number in reader.get_variable_to_dtype_map().values()}
     except (*READ_ERRORS, TypeError) as error:
         raise bad_checkpoint(prefix, error) from error
+    for dtype in types:
+        if dtype._is_ref_dtype:  # of which TensorFlow stops the process when it reads a value
+            raise bad_checkpoint(prefix, f"a value of it is of the type {dtype.name}")
     if links is not None:
         weakref.finalize(reader, links.cleanup)  # it opens the files when it reads a value
     return reader
