@@ -52,7 +52,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "cluster": ("errors", "source", "texts", "scripts"),
     "porting": ("errors", "source", "texts", "files", "runtime", "models", "scripts"),
     "doctor": ("", "errors", "source", "forks", "runtime", "sessions", "scripts", "contrib"),
-    "testing": ("errors", "texts", "runtime", "sessions", "pipelines", "pools", "scripts"),
+    "testing": ("errors", "texts", "files", "runtime", "sessions", "pipelines", "pools", "scripts"),
     "cli": (
         "",
         "errors",

@@ -9,9 +9,14 @@ import errno
 import os
 import stat
 import tempfile
+import zipfile
+import zlib
+from typing import BinaryIO
 
-__all__ = ["open_own", "read_whole", "write_whole"]
+__all__ = ["NOT_ARRAYS", "open_own", "open_regular", "read_whole", "write_whole"]
 
+#: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one.
+NOT_ARRAYS = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 #: The most bytes that are read, where the caller says nothing: no program, table or description is longer.
 MOST_BYTES = 64 << 20
 
@@ -39,19 +44,29 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
     return handle
 
 
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to read it; the caller closes it.
+
+    Raises:
+        OSError: It cannot be read, or it is not a regular file: nothing is waited for.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe is opened without waiting
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        text = os.strerror(number) if stat.S_ISDIR(mode) else "it is not a regular file"
+        raise OSError(number, text, os.fspath(path))
+    return open(handle, "rb")
+
+
 def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
     """Return what a file has.
 
     Raises:
         OSError: It cannot be read, it is not a regular file, or it has more than ``most`` bytes.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe is opened without waiting
-    with open(handle, "rb") as file:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+    with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))

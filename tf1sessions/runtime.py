@@ -96,6 +96,7 @@ _MODULES = {
     "text_format": "google.protobuf.text_format",
     "descriptor_pb2": "google.protobuf.descriptor_pb2",
     "tensor_pb2": "tensorflow.core.framework.tensor_pb2",
+    "tensor_bundle_pb2": "tensorflow.core.protobuf.tensor_bundle_pb2",
     "variable_pb2": "tensorflow.core.framework.variable_pb2",
     "iterator_ops": "tensorflow.python.data.ops.iterator_ops",  # for the fork guard
     # for estimator

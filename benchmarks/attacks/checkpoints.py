@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
 from attacks.trial import Trial
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "porting"))
 
 NAMES = [
     "", "/", "a//b", "../x", "a" * 3000, "ü", "a\nb", "a\0b", ".ATTRIBUTES", "x/.ATTRIBUTES/VARIABLE_VALUE", "%s",
@@ -84,7 +87,38 @@ def called(folder: Path, rng: random.Random) -> str:
     return "done, or an error"
 
 
+def claimed(folder: Path, rng: random.Random) -> str:
+    """An index that claims anything of one value."""
+    import checkpoint_tables
+
+    from tf1sessions.errors import Tf1SessionsError
+    from tf1sessions.porting import checkpoints
+
+    sizes = [-(2**63), -4, -1, 0, 1, 2, 3, 4, 2**31, 2**32, 2**62, 2**63 - 1]
+    path = str(folder / f"x{rng.randrange(10**9)}")
+    entry = checkpoint_tables.entry(
+        dtype=rng.choice([1, 1, 1, *range(25), 101, 5000]),
+        dims=rng.choice([[4], [2, 2], [], [1] * 300, [rng.choice(sizes) for _ in range(rng.randrange(5))]]),
+        size=rng.choice([0, 4, 16, 16, 64]),
+    )
+    if rng.random() < 0.3:
+        entry.offset, entry.shard_id = rng.choice(sizes), rng.choice([-1, 0, 1, 2**31 - 1])
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        part = entry.slices.add()
+        for _ in range(rng.randrange(4)):
+            extent = part.extent.add(start=rng.choice(sizes))
+            if rng.random() < 0.7:
+                extent.length = rng.choice(sizes)
+    checkpoint_tables.write(path, [(rng.choice([b"w", b"\xff", b"a/\x1b"]), entry.SerializeToString())])
+    try:
+        dict(checkpoints.read(path))
+    except Tf1SessionsError:
+        pass
+    return "done, or an error"
+
+
 TRIALS = [
+    Trial("an index that claims anything", "done, or an error", claimed, times=400),
     Trial("a name and a value of a checkpoint", "as it was, or an error and nothing left", written, times=80),
     Trial("objects and rules that are none", "done, or an error", called, times=80),
 ]

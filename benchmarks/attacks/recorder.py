@@ -126,7 +126,42 @@ def named_meanwhile(folder: Path, rng: random.Random) -> str:
     return "both are there, and it is said"
 
 
+WAITS = {
+    "in a dequeue": "session.run(tf1.FIFOQueue(1, [tf1.float32]).dequeue())",
+    "in a py_func": "import time; session.run(tf1.py_func(lambda: time.sleep(40) or 1.0, [], tf1.float64))",
+    "in Python": "import time\n        while True: time.sleep(0.01)",
+}
+
+
+def signalled(folder: Path, rng: random.Random) -> str:
+    """Signals that end a program, one or several at once, wherever it waits: the trace is whole."""
+    import signal
+    import time
+
+    from tf1sessions.porting import traces
+
+    (folder / "out").mkdir()
+    where = rng.choice(sorted(WAITS))
+    text = PROGRAM.replace("SEED", "0").replace("SIZE", "10").replace("AT", "9").replace("END", "")
+    text = text.replace("HAPPENS", f"print('here', flush=True)\n        {WAITS[where]}")
+    (folder / "program.py").write_text(text)
+    signals = [rng.choice([signal.SIGTERM, signal.SIGHUP]) for _ in range(rng.choice([1, 1, 2, 3]))]
+    words = [sys.executable, str(RECORDER), "--out", "out/trace.npz", "program.py"]
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(rng.random() * 0.2)
+        for each in signals:
+            process.send_signal(each)
+        _, stderr = process.communicate(timeout=END_SECS)
+    if process.returncode not in (143, 129) or "recorder.py" in stderr.replace(str(folder), ""):
+        return f"{where}, {signals}: exit code {process.returncode}: {stderr[-600:]}"
+    with traces.read(folder / "out" / "trace.npz") as found:
+        return "a whole trace" if found.ended["how"] == "terminated" and found.count else f"{found.ended}"
+
+
 TRIALS = [
+    Trial("a recorded program gets signals", "a whole trace", signalled, times=10, deadline_secs=90),
     Trial("something comes to be at --out", "both are there, and it is said", named_meanwhile, times=4),
     Trial("something happens to a recorded program", "the program's own end", recorded, times=40, deadline_secs=90),
     Trial("a recorded program is killed", "a whole trace or none", killed, times=10, deadline_secs=90),

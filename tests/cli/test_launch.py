@@ -49,6 +49,8 @@ def call(*args: str) -> Result:
         (["--start-limit", "0", "train.py"], "is not a number of seconds above 0"),
         (["--hosts", "a,b,c", "train.py"], "--hosts is for --print commands"),
         (["--insecure-bind", "", "train.py"], "the name is empty"),
+        (["--insecure-bind", "192.0.2.1", "train.py"], "no server of this machine can be reached at '192.0.2.1'"),
+        (["--insecure-bind", "no host", "train.py"], "no server of this machine can be reached at 'no host'"),
         (["--print", "commands", "--hosts", "a", "train.py"], "1 hosts are named, and 3 tasks have an address"),
     ],
 )

@@ -340,6 +340,7 @@ def test_preload_that_fails_is_one_clear_error(plain: Plain, monkeypatch: pytest
         (["--resume", "run", "--", "--epochs", "3"], "-- --epochs 3 with --resume run|leave these out"),
         (["--resume", "run", "--dry-run", "--", "3"], "-- 3 with --resume run"),
         (["--out", "", "good.py"], "the folder has no name (from --out)"),
+        (["--ray", "", "good.py"], "the address is empty (from --ray)"),
         (["--resume", ""], "the folder has no name (from --resume)"),
         (["-m", ""], "the name of a program is empty (from -m)"),
         (["good.py", ""], "the name of a program is empty (from SCRIPT)"),

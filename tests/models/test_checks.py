@@ -113,6 +113,22 @@ CASES = {
         "calls itself",
     ),
     "functions 200 deep": ("[function(f'f{i}', f'f{i + 1}') for i in range(200)]; function('f200', 'NoOp')", "nested"),
+    # import_graph_def follows each call of each function, for ever
+    "functions that multiply": (
+        "[function(f'f{i}', f'f{i + 1}', f'f{i + 1}') for i in range(40)]; function('f40', 'NoOp')",
+        "makes more than 65,536 calls",
+    ),
+    "functions that multiply by their attributes": (
+        "for i in range(40):\n"
+        "    for body in function(f'f{i}', 'PartitionedCall', 'StatefulPartitionedCall').node_def:\n"
+        "        body.attr['f'].func.name = f'f{i + 1}'\n"
+        "function('f40', 'NoOp')",
+        "makes more than 65,536 calls",
+    ),
+    "a graph that multiplies functions": (
+        "for i in range(300): new(f'c{i}', 'f')\nfunction('f', *['g'] * 300); function('g', 'NoOp')",
+        "its nodes make more than 65,536 calls",
+    ),
     "two functions of one name": ("function('f', 'NoOp'); function('f', 'NoOp')", "two functions are called 'f'"),
     "two nodes of one name in a function": (
         "f = function('f', 'NoOp'); f.node_def.add().CopyFrom(f.node_def[0])",
@@ -141,10 +157,11 @@ def attempt(change):
         for key, value in numbers.items():
             if isinstance(value, int): added.attr[key].i = value
         return added
-    def function(name, calls):
+    def function(name, *calls):
         added = graph_def.library.function.add()
         added.signature.name = name
-        added.node_def.add(name="body", op=calls)
+        for number, called in enumerate(calls):
+            added.node_def.add(name=f"body{number}", op=called)
         return added
     exec(change, dict(node=node, new=new, function=function, graph_def=graph_def))
     try:

@@ -114,7 +114,7 @@ report(wrong={
     "pbtxt": told(put("broken.pbtxt", content("old_ops.pbtxt").replace(b"op:", b"opp:", 1))),
     "nested": told(put("nested.pbtxt", b"node { attr { value { list { func { " * 2000)),
     "claim": told(put("claim.pb", b"\\x0a\\x80\\x80\\x80\\x80\\x0c" + frozen[2:])),
-    "null": told("a\\0b"), "number": told(""),
+    "null": told("a\\0b"), "number": told(""), "scheme": told("nobody://there/frozen.pb"),
     "tags": told(os.path.join(GOLDEN, "saved_tags"), tags=["nobody"]),
 })
 cut = {}
@@ -278,6 +278,7 @@ def test_a_folder_that_was_moved(found: dict[str, Any]) -> None:
         ("nested", ["is a text"]),
         ("claim", ["claims 3221225472 bytes"]),
         ("null", ["null byte"]),
+        ("scheme", ["nobody://there/frozen.pb cannot be read", "'nobody' not implemented"]),
         ("number", ["path is ''"]),
         ("tags", ["['nobody']", "['gpu', 'serve']"]),
     ],

@@ -46,6 +46,7 @@ class Plan:
         ({"resources": ["a"]}, "resources is ['a']"),
         ({"runtime_env": "x"}, "runtime_env is 'x'"),
         ({"address": 6379}, "address is 6379"),
+        ({"address": ""}, "address is ''"),
         ({"connect_limit_secs": 0}, "connect_limit_secs is 0"),
         ({"plan": {"workers": 2}}, "plan has 'workers'"),
         ({"plan": Plan(), "max_workers": 2}, "the plan has 1 workers for a pool of 2"),

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import checkpoint_tables
 import keras
 import ml_dtypes
 import numpy as np
@@ -142,6 +143,54 @@ def check_files_that_are_missing_or_damaged() -> None:
         raised(ModelFileError, lambda: checkpoints.read(f"{folder}/gru/model.ckpt"))
         error = raised(ModelFileError, lambda: checkpoints.read(f"{folder}/nothing"))
         assert "nothing" in str(error)
+
+
+#: What an entry claims -> words of the error. Of most of them TensorFlow stops the process.
+WICKED = {
+    "a negative size": (checkpoint_tables.entry(dims=(-4,)), "'w' has a shape that no tensor has"),
+    "300 dimensions": (checkpoint_tables.entry(dims=(1,) * 300), "'w' has a shape that no tensor has"),
+    "sizes that overflow": (checkpoint_tables.entry(dims=(2**32, 2**32), size=0), "'w' claims the shape"),
+    "an unknown type": (checkpoint_tables.entry(dtype=99), "'w' is of the unknown type 99"),
+    "a reference": (checkpoint_tables.entry(dtype=101), "of the type float32_ref"),
+    # TensorFlow asks for the memory first, and looks at the size then
+    "8 GB in 16 bytes": (checkpoint_tables.entry(dims=(2**31,)), "claims the shape [2147483648] and has 16 bytes"),
+    "2**40 texts in 16 bytes": (
+        checkpoint_tables.entry(7, (2**40,)),
+        "claims the shape [1099511627776] and has 16 bytes",
+    ),
+}
+WICKED_PARTS = {"no length": (3, None), "a negative start": (-1, 2), "too long": (3, 2), "an overflow": (2**62, 2**62)}
+
+
+def check_an_index_that_claims_what_no_tensor_has() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        wicked = {name: (entry, words) for name, (entry, words) in WICKED.items()}
+        for name, (start, length) in WICKED_PARTS.items():
+            entry = checkpoint_tables.entry()
+            extent = entry.slices.add().extent.add(start=start)
+            if length is not None:
+                extent.length = length
+            wicked[name] = entry, "'w' has a part that does not lie in its shape [4]"
+        wicked["parts of another rank"] = checkpoint_tables.entry(dims=(2, 2)), "a part that does not lie"
+        wicked["parts of another rank"][0].slices.add().extent.add(start=0, length=2)
+        for name, (entry, words) in wicked.items():
+            path = f"{folder}/{name}"
+            checkpoint_tables.write(path, [(b"w", entry.SerializeToString())])
+            assert words in str(raised(ModelFileError, lambda path=path: checkpoints.read(path))), name
+
+        sound = [(b"", b""), (b"w", checkpoint_tables.entry().SerializeToString())]
+        for data, words in (
+            (checkpoint_tables.table(sound, compression=1), "compressed"),
+            (checkpoint_tables.table(sound, restarts=[0, 1]), "begins in the midst of another"),
+            (checkpoint_tables.table(sound)[:-1], "last bytes"),
+            (checkpoint_tables.table([(b"", b""), (b"w", b"\xff")]), "cannot be read"),
+        ):
+            checkpoint_tables.write(f"{folder}/table", sound[1:])
+            Path(f"{folder}/table.index").write_bytes(data)
+            error = raised(ModelFileError, lambda: checkpoints.read(f"{folder}/table"))
+            assert words in str(error) and error.path == f"{folder}/table"
+        checkpoint_tables.write(f"{folder}/sound", sound[1:])
+        assert checkpoints.read(f"{folder}/sound")["w"].tolist() == [0, 0, 0, 0]
 
 
 def check_written_values_are_read_again() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import os
 import pickle
 import sys
 from collections.abc import Callable
@@ -336,6 +337,25 @@ def check_function_in_a_file() -> None:
     refused("there is no module 'missing_module'", path, "missing_module:predict")
 
 
+def check_code_of_the_user_that_raises() -> None:
+    """Also `sys.exit(0)`, which would be a comparison of which all was equal."""
+    path = written(perceptron())
+    ends = {
+        "exits": "import sys\nsys.exit(0)\n",
+        "raises": "raise KeyError('mine')\n",
+        "imports": "import gone_module\n",
+    }
+    for name, text in ends.items():
+        Path(f"{name}.py").write_text(text + "def predict(x): return x\n", "utf-8")
+        for side in (f"{name}.py:predict", f"{name}:predict"):
+            message = refused(f"{side.partition(':')[0]} raised ", path, side)
+            assert f"{name}.py:" in message and "when it was imported" in message and '"__main__"' in message
+        body = "".join(f"    {line}\n" for line in text.splitlines())
+        Path(f"{name}_later.py").write_text(f"def predict(x):\n{body}", "utf-8")
+        message = refused(f"{name}_later.py:predict raised ", path, f"{name}_later.py:predict")
+        assert f"{name}_later.py:" in message and "--inputs" in message
+
+
 # ------------------------------------------------------------------------------------------------------------ inputs
 
 
@@ -351,6 +371,11 @@ def check_given_inputs() -> None:
     refused("No such file", path, path, inputs="missing.npz")
     Path("text.npz").write_text("no archive", "utf-8")
     refused("text.npz", path, path, inputs="text.npz")
+    for name, size in (("text.npz", 100), ("cut.npz", os.path.getsize("data.npz") // 2)):
+        Path(name).write_bytes(Path("data.npz").read_bytes()[:size])
+        refused(name, path, path, inputs=name)
+    os.mkfifo("pipe.npz")  # nobody writes into it
+    refused("'pipe.npz' cannot be read: it is not a regular file", path, path, inputs="pipe.npz")
     np.save("one.npy", np.ones(3))
     refused("one.npy is one array", path, path, inputs="one.npy")
 

@@ -212,6 +212,63 @@ def test_ctrl_c_in_the_midst_of_a_run(record: Any) -> None:
         assert trace.count >= 1 and trace.ended["how"] == "interrupted"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_a_signal_that_the_program_cannot_hear_ends_it(record: Any) -> None:
+    """As it ends a program that is not recorded: Python hears no signal while it waits in a call in C."""
+    wait = "import ctypes, os\nopen('ready', 'w').close()\nctypes.PyDLL(None).sleep(50)\n"
+    with subprocess.Popen(**record.command(RUN + wait)) as process:
+        wait_for((record.folder / "ready").exists, "the script")
+        process.send_signal(signal.SIGTERM)
+        stdout, stderr = process.communicate(timeout=40)
+    (record.folder / "ready").unlink()
+    assert process.returncode == 143 and stdout == "0.0\n" and "(terminated)" in stderr, stderr
+    with record.trace() as trace:
+        assert trace.count == 1 and trace.ended == {"how": "terminated", "code": 143}
+
+
+def test_a_signal_of_a_child_is_not_the_programs(record: Any) -> None:
+    fork = """import ctypes, os, signal, time
+reading, writing = os.pipe()
+pid = os.fork()
+if not pid:
+    os.write(writing, b"ready")
+    time.sleep(40)
+os.read(reading, 5)
+os.kill(pid, signal.SIGTERM)
+os.waitpid(pid, 0)
+ctypes.CDLL(None).sleep(7)
+print("went on")
+"""
+    done = record(RUN + fork)
+    assert (done.returncode, done.stdout) == (0, "0.0\nwent on\n"), done.stderr
+    with record.trace() as trace:
+        assert trace.ended["how"] == "done"
+
+
+def test_several_signals_at_once_are_one_end(record: Any) -> None:
+    """A terminal that is closed sends SIGHUP from its shell and from the kernel, and SIGTERM comes after it."""
+    done = record(
+        RUN + "import os, signal, time\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGHUP)\n    time.sleep(60)\n"
+        "finally:\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(0.01)\n    print('cleaned up')\n"
+    )
+    assert done.returncode == 129 and done.stdout == "0.0\ncleaned up\n", done.stderr
+    with record.trace() as trace:
+        assert trace.ended == {"how": "terminated", "code": 129}
+
+
+def test_the_script_may_close_its_streams(record: Any) -> None:
+    done = record(RUN + "import sys; sys.stdout.close(); sys.stderr.close()\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0.0\n", "")
+    assert record.trace().count == 1
+
+
+def test_the_script_itself_is_not_replaced_by_force(record: Any) -> None:
+    done = record(RUN, "--out", "scripts/../scripts/script.py", "--force", "scripts/script.py")
+    assert done.returncode == 2 and "is the script itself" in done.stderr and not done.stdout
+    assert record.script.read_text().endswith(RUN)
+
+
 def test_threads_that_outlast_the_script_are_recorded(record: Any) -> None:
     text = RUN + (
         "import threading\nmain = threading.main_thread()\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -140,6 +141,7 @@ def test_what_is_no_trace_is_named(tmp_path: Path) -> None:
     for name, write, text in (
         ("text", lambda path: path.write_text("loss 0.5\n"), "no trace"),
         ("empty", lambda path: path.touch(), "no trace"),
+        ("pipe", lambda path: os.mkfifo(path), "no trace, or is damaged: .*not a regular file"),
         ("npy", lambda path: np.save(path.open("wb"), np.zeros(3)), "no index"),
         ("npz", lambda path: np.savez(path.open("wb"), weights=np.zeros(3)), "no index"),
         ("index", lambda path: np.savez(path.open("wb"), index=np.zeros(3)), "its index"),

@@ -333,6 +333,9 @@ def check_kserve_without_a_client() -> None:
         length = {"Inference-Header-Content-Length": str(len(head))}
         assert ask(server, "/v2/models/half/infer", head + data, **length)[1]["outputs"][0]["data"] == [4.0]
         assert ask(server, "/v2/models/half/infer", head + data + b"x", **length)[0] == 400
+        both = head.replace(b'"shape"', b'"data":[9.0],"shape"')
+        both_length = {"Inference-Header-Content-Length": str(len(both))}
+        assert ask(server, "/v2/models/half/infer", both + data, **both_length)[0] == 400
         for wrong_length in ("-1", "9999", "a", "9" * 30):
             length = {"Inference-Header-Content-Length": wrong_length}
             assert ask(server, "/v2/models/half/infer", head + data, **length)[0] == 400
@@ -426,7 +429,26 @@ def check_the_stub_of_tensorflow_serving() -> None:
                 == "RESOURCE_EXHAUSTED"
             )
             assert code(lambda wrong: setattr(wrong.inputs["x"].tensor_shape.dim[0], "size", -7)) == "INVALID_ARGUMENT"
-            assert code(lambda wrong: setattr(wrong.inputs["x"], "dtype", 9999)) == "INVALID_ARGUMENT"
+            for dtype in (9999, tf.float64, tf.int32, tf.float32._as_ref, tf.string):  # values are not read as others
+                number = dtype if isinstance(dtype, int) else dtype.as_datatype_enum
+                for change in ({"dtype": number}, {"dtype": number, "tensor_content": bytes(8)}):
+                    assert (
+                        code(
+                            lambda wrong, change=change: [setattr(wrong.inputs["x"], *each) for each in change.items()]
+                        )
+                        == "INVALID_ARGUMENT"
+                    ), (dtype, change)
+            assert code(lambda wrong: setattr(wrong.model_spec, "version_label", "stable")) == "INVALID_ARGUMENT"
+            assert (
+                code(lambda wrong: setattr(wrong.inputs["x"].tensor_shape, "unknown_rank", True)) == "INVALID_ARGUMENT"
+            )
+            about.model_spec.version_label = status.model_spec.version_label = "stable"
+            for ask_for, asked in (
+                (stub.GetModelMetadata, about),
+                (models_grpc.ModelServiceStub(channel).GetModelStatus, status),
+            ):
+                error = raises(grpc.RpcError, ask_for, asked, 30, shown)
+                assert error.code().name == "INVALID_ARGUMENT" and "'stable'" in error.details()
 
 
 def check_a_stop_lets_requests_end() -> None:

@@ -288,8 +288,13 @@ def _cluster(address: str | None, cpus: float, gpus: float) -> tuple[int | None,
     """How many jobs a Ray cluster has room for, and the settings of a run on it; nothing where none is wanted."""
     if address is None:
         return None, {}
+    from tf1sessions.errors import ScriptUsageError
     from tf1sessions.scripts.ray_server import RayServer
 
+    if not address:  # Ray would start a cluster of its own, on this machine
+        raise ScriptUsageError(
+            "the address is empty", where="--ray", next_step="Give HOST:PORT or auto, or leave it out."
+        )
     server = RayServer(address, cpus, gpus)
     return server.room, {"server": server, "elsewhere": True}
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from tf1sessions.cluster import flags
 from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
-from tf1sessions.cluster.ports import HeldPorts, listening
+from tf1sessions.cluster.ports import HeldPorts, check_address, listening
 from tf1sessions.cluster.tasks import Cluster, Task
 from tf1sessions.errors import ConfigError
 from tf1sessions.scripts.events import Event, JobEnded, JobStarted, Note, RunStarted, RunSummary
@@ -137,6 +137,8 @@ class Launch:
         self._settings = settings
         self._listener: Callable[[Event], None] = listener or (lambda event: None)
         self._flags = program_flags(job, settings)
+        if settings.address is not None:
+            check_address(settings.address)
         self._held = HeldPorts(Cluster.size(settings.ps, settings.workers, settings.chief), settings.first_port)
         host = settings.address or _LOOPBACK
         self.cluster = Cluster.at(

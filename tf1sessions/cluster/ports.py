@@ -17,7 +17,7 @@ from types import TracebackType
 
 from tf1sessions.errors import ConfigError, UnsupportedEnvironmentError
 
-__all__ = ["HeldPorts", "listening"]
+__all__ = ["HeldPorts", "check_address", "listening"]
 
 _LISTEN = "0A"  # the state of a listening socket in /proc/net/tcp
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
@@ -62,6 +62,25 @@ class HeldPorts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def check_address(address: str) -> None:
+    """Refuse an address at which the tasks of this machine would look for each other for ever.
+
+    Raises:
+        ConfigError: It is no address, or not one of this machine.
+    """
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(address, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.bind(place)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"no server of this machine can be reached at {address!r}: {reason}",
+            where="--insecure-bind",
+            next_step="Give an address or a name of this machine; `hostname -I` lists them.",
+        ) from None
 
 
 def _bound(port: int) -> socket.socket:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from tf1sessions.errors import ModelFileError
@@ -36,6 +37,9 @@ _LONGEST_NAME = 4096
 _MOST_BATCH_DIMENSIONS = 8
 #: Nesting of functions that are called from each other. TensorFlow recurses; real models stay below ten.
 _MOST_NESTED = 64
+#: Calls of functions, each with the calls that it makes in turn. TensorFlow follows every one while it only imports the
+#: graph: 64 functions that call each other twice would keep it busy for ever.
+_MOST_CALLS = 2**16
 
 
 def check(graph_def: Any, artifact: Artifact) -> None:
@@ -352,21 +356,30 @@ def _functions(graph_def: Any) -> Iterator[str]:
             for problem in (*_attributes(node), *_required(node, demanded=False)):
                 yield f"in the function {name!r}, {problem}"
     calls = {
-        name: sorted(
-            {*(node.op for node in function.node_def), *functions_named(function_values(function), strings=False)}
-            & functions.keys()
-        )
-        for name, function in functions.items()
+        name: _calls(function.node_def, function_values(function), functions) for name, function in functions.items()
     }
     for gradient in graph_def.library.gradient:
         if gradient.function_name in calls and gradient.gradient_func in functions:
             calls[gradient.function_name].append(gradient.gradient_func)
-    yield from _recursion(calls)
+    graph = _calls(graph_def.node, (value for node in graph_def.node for value in node.attr.values()), functions)
+    yield from _recursion(calls, graph)
 
 
-def _recursion(calls: dict[str, list[str]]) -> Iterator[str]:
-    """Functions that call themselves, or nest too deeply: TensorFlow would recurse until its stack ends."""
+def _calls(nodes: Iterable[Any], values: Iterable[Any], functions: Collection[str]) -> list[str]:
+    """The functions that nodes call, by their operations or by the values of attributes, each as often as they do."""
+    named = itertools.chain((node.op for node in nodes), functions_named(values, strings=False))
+    return sorted(name for name in named if name in functions)
+
+
+def _recursion(calls: dict[str, list[str]], graph: Iterable[str]) -> Iterator[str]:
+    """Functions that call themselves, nest too deeply, or multiply: TensorFlow follows each call on its own.
+
+    Args:
+        calls: Function -> the functions that it calls, each as often as it does.
+        graph: Those that the graph calls.
+    """
     depth: dict[str, int] = {}
+    total: dict[str, int] = {}  # of calls, with those that they make
     for start in calls:
         stack = [(start, iter(calls[start]))]
         path = {start: None}
@@ -387,6 +400,12 @@ def _recursion(calls: dict[str, list[str]]) -> Iterator[str]:
                 if depth[name] > _MOST_NESTED:
                     yield f"functions are nested {depth[name]} deep, from {name!r} on"
                     return
+                total[name] = sum(1 + total[called] for called in calls[name])
+                if total[name] > _MOST_CALLS:
+                    yield f"the function {name!r} makes more than {_MOST_CALLS:,} calls, with those that they make"
+                    return
+    if sum(1 + total[called] for called in graph) > _MOST_CALLS:
+        yield f"its nodes make more than {_MOST_CALLS:,} calls of functions, with those that they make"
 
 
 def _circles(nodes: Iterable[Any]) -> Iterator[str]:

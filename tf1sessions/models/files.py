@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ModelFileError, UsageError
+from tf1sessions.models.checkpoint_index import index_problem
 from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.parsing import CHECK_SIZE, Content, bytes_fields, parse_file
 from tf1sessions.runtime import private, tf
@@ -94,8 +95,20 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
         raise UsageError(f"path is {path!r}", where="load()", next_step="Give the path of a model.")
     if "\0" in name:
         raise UsageError(f"path is {name!r}, with a null byte", where="load()", next_step="Give the path of a model.")
-    remote = "://" in name
-    name = name if remote else os.path.abspath(name)
+    if "://" not in name:
+        return _read_at(os.path.abspath(name), tags)
+    try:
+        return _read_at(name, tags)
+    except tf.errors.OpError as error:
+        raise ModelFileError(
+            f"{name} cannot be read: {error.message.partition(chr(10))[0]}",
+            where="load()",
+            next_step="Copy the model to this machine, and give its path.",
+            path=name,
+        ) from error
+
+
+def _read_at(name: str, tags: Sequence[str] | None) -> Artifact:
     if _is_folder(name):
         return _read_folder(name, tags)
     if os.path.basename(name) in _SAVED_MODEL_FILES:
@@ -151,12 +164,18 @@ def checkpoint_reader(prefix: str) -> Any:
     if "://" not in prefix:
         for file in (prefix, prefix + ".index", *glob.glob(glob.escape(prefix) + ".data-*")):
             _check_is_file(file)
+    if (problem := index_problem(prefix + ".index")) is not None:
+        raise bad_checkpoint(prefix, problem)
     path, links = link_plainly(prefix)
     try:
         reader = tf.train.NewCheckpointReader(path)
         reader.get_variable_to_shape_map()  # which decodes the names
-    except READ_ERRORS as error:
+        types = {tf.as_dtype(number) for number in reader.get_variable_to_dtype_map().values()}
+    except (*READ_ERRORS, TypeError) as error:
         raise bad_checkpoint(prefix, error) from error
+    for dtype in types:
+        if dtype._is_ref_dtype:  # of which TensorFlow stops the process when it reads a value
+            raise bad_checkpoint(prefix, f"a value of it is of the type {dtype.name}")
     if links is not None:
         weakref.finalize(reader, links.cleanup)  # it opens the files when it reads a value
     return reader
@@ -194,8 +213,8 @@ def _restore(path: str, name: str, dtype: Any) -> Any:
     return whole
 
 
-def bad_checkpoint(prefix: str, error: BaseException) -> ModelFileError:
-    """The error to raise for what TensorFlow says of a checkpoint."""
+def bad_checkpoint(prefix: str, error: BaseException | str) -> ModelFileError:
+    """The error to raise for what TensorFlow says of a checkpoint, or for what is wrong with it in words."""
     text = str(getattr(error, "message", None) or error).partition("\n")[0]
     return ModelFileError(
         f"the checkpoint {prefix} cannot be read: {text}",

@@ -224,7 +224,7 @@ def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface],
 
 
 def _check_tensor(graph_index: GraphIndex, role: str, name: str, tensor: str, path: str) -> None:
-    node = graph_index.nodes.get(node_of(tensor))
+    node = None if tensor.startswith("^") else graph_index.nodes.get(node_of(tensor))
     index = int(tensor.rpartition(":")[2])
     if node is None or index >= len(interface.output_types(node)):
         near = difflib.get_close_matches(node_of(tensor), graph_index.nodes, 3)

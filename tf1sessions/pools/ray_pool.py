@@ -164,7 +164,7 @@ class RaySessionPool(DispatchedPool):
         connect_limit_secs: float = 30.0,
     ) -> None:
         super().__init__(max_workers, name=name, time_limit_secs=time_limit_secs, progress=progress)
-        if address is not None and not isinstance(address, str):
+        if address is not None and (not isinstance(address, str) or not address):
             raise UsageError(f"address is {address!r}", where=name, next_step='Give "host:port", "auto" or None.')
         self._pool_options = _RayPoolOptions(
             name=name,

@@ -149,12 +149,7 @@ class _Spool(object):
         self._places = collections.OrderedDict()
 
     def _identity(self):
-        """Which file the descriptor is of: a program that closes all descriptors may have opened one of its own."""
-        try:
-            found = os.fstat(self._fd)
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino, found.st_nlink  # a new file may have the number of one that has gone
+        return _identity_of(self._fd)
 
     def add(self, name, array):
         """Adds an array, or replaces the one of this name; returns the bytes that it takes.
@@ -230,6 +225,15 @@ class _Spool(object):
             self._fd = None
             if os.name == "nt":
                 os.remove(self._path)
+
+
+def _identity_of(fd):
+    """Which file a descriptor is of: a program that closes all descriptors may have opened one of its own."""
+    try:
+        found = os.fstat(fd)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_nlink  # a new file may have the number of one that has gone
 
 
 def _put(part, path, replace):
@@ -1258,8 +1262,82 @@ class _Terminated(BaseException):
         self.signum = signum
 
 
+#: A terminal that is closed sends several signals at once; within so many seconds they are one.
+_ONE_END_SECS = 1.0
+#: So long the program may take to hear a signal, and its trace to be written, before the process ends all the same.
+_UNHEARD_SECS = 5.0
+_UNWRITTEN_SECS = 30.0
+
+_heard = [0.0]  # when a signal was last raised in the program
+
+
 def _terminate(signum, frame):
-    raise _Terminated(signum)
+    before, _heard[0] = _heard[0], time.time()
+    if abs(_heard[0] - before) > _ONE_END_SECS:
+        raise _Terminated(signum)
+
+
+def _far_pipe():
+    """A pipe with high numbers: a program that closes all descriptors does not get these for its next files."""
+    fcntl, resource = importlib.import_module("fcntl"), importlib.import_module("resource")  # not on Windows
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    lowest = (1024 if most == resource.RLIM_INFINITY else min(most, 1024)) - 16
+    near = os.pipe()
+    far = [fcntl.fcntl(fd, fcntl.F_DUPFD, max(lowest, 0)) for fd in near]
+    for fd in near:
+        os.close(fd)
+    for fd in far:
+        os.set_inheritable(fd, False)
+        os.set_blocking(fd, fd == far[0])
+    return far
+
+
+def _watch_signals(unheard):
+    """Calls ``unheard(signum)`` in a thread when a signal that ends a recording is not heard by the program.
+
+    Python runs a handler between two of its instructions: not while the main thread waits inside of TensorFlow, where
+    the signal would end a program that is not recorded. Before Python 3.7 such a program is not ended.
+
+    Returns:
+        What stops that.
+    """
+    if not hasattr(os, "register_at_fork") or os.name == "nt":
+        return lambda: None
+    reading, writing = _far_pipe()
+    pipe, here = _identity_of(writing), os.getpid()
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+
+    def put_back(value):
+        found = signal.set_wakeup_fd(value)
+        if found not in (writing, value):
+            signal.set_wakeup_fd(found)  # the program has one of its own by now
+
+    os.register_at_fork(after_in_child=lambda: put_back(-1))  # what a child hears is not meant for the program
+
+    def watch():
+        while True:
+            for signum in bytearray(os.read(reading, 1)) or [0]:
+                if not signum:
+                    return
+                came = time.time()
+                while signal.getsignal(signum) == _terminate and time.time() < came + _UNHEARD_SECS:
+                    if _heard[0] >= came - _ONE_END_SECS:
+                        break
+                    time.sleep(0.05)
+                else:
+                    if signal.getsignal(signum) == _terminate:
+                        unheard(signum)
+
+    def stop():
+        if os.getpid() == here:
+            put_back(before)
+            if _identity_of(writing) == pipe:
+                os.write(writing, b"\0")
+
+    thread = threading.Thread(target=watch, name="recorder-signals")
+    thread.daemon = True
+    thread.start()
+    return stop
 
 
 def _replace_handlers(before, after):
@@ -1317,7 +1395,10 @@ def _report(error):
 
 
 def _say(text):
-    print("recorder: " + text, file=sys.stderr)
+    try:
+        print("recorder: " + text, file=sys.stderr)
+    except Exception:  # the program has closed the stream, or put something of its own in its place
+        pass
 
 
 def _whole_number(low):
@@ -1444,6 +1525,8 @@ def main(argv=None):
             raise RecorderError("%s is there already; --force replaces it." % asked.out)
         if os.path.exists(asked.out) and not os.path.isfile(asked.out) and not os.path.isdir(asked.out):
             raise RecorderError("%s is a pipe, a socket or a device, and no file that can be replaced." % asked.out)
+        if os.path.realpath(asked.out) == os.path.realpath(asked.script):
+            raise RecorderError("--out %s is the script itself, which is not replaced." % asked.out)
         out = os.path.realpath(asked.out)  # the script may change the folder; of a link the target is replaced
         program = {"script": os.path.basename(asked.script), "arguments": theirs, "path": os.path.abspath(asked.script)}
         recorder = Recorder(out, options, program, asked.force)
@@ -1456,14 +1539,32 @@ def main(argv=None):
     sys.argv = [asked.script] + theirs
     sys.path[0] = os.path.dirname(os.path.abspath(asked.script))
     _replace_handlers(signal.SIG_DFL, _terminate)
+    stop_watching = _watch_signals(lambda signum: _end_unheard(recorder, asked, signum))
     try:
         return _record(recorder, asked)
+    except KeyboardInterrupt:
+        _say("interrupted while the trace was written; there is none.")
+        return 130
     finally:
+        stop_watching()
         recorder.close()
 
 
+def _end_unheard(recorder, asked, signum):
+    """Ends the process in the place of a main thread that waits inside of TensorFlow; called in another thread."""
+    code = 128 + signum
+    late = threading.Timer(_UNWRITTEN_SECS, os._exit, [code])
+    late.daemon = True
+    late.start()
+    try:
+        _write_trace(recorder, asked, {"how": "terminated", "code": code})
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    finally:
+        os._exit(code)
+
+
 def _record(recorder, asked):
-    wanted = recorder.out
     error = _run(asked.script)
     _replace_handlers(_terminate, signal.SIG_IGN)  # a terminal that is closed sends several
     ended = how_it_ended(error)
@@ -1471,6 +1572,12 @@ def _record(recorder, asked):
         _report(error)
     if not recorder.here():  # a child that the script has forked came out of it, too
         return ended["code"]
+    return _write_trace(recorder, asked, ended)
+
+
+def _write_trace(recorder, asked, ended):
+    """Writes the trace, says so, and returns the exit code."""
+    wanted = recorder.out
     try:
         written = recorder.finish(ended)
     except (IOError, OSError) as problem:

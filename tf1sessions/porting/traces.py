@@ -36,13 +36,13 @@ import math
 import os
 import threading
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from tf1sessions.errors import UsageError
+from tf1sessions.files import NOT_ARRAYS, open_regular
 from tf1sessions.porting import recorder as _recorder
 from tf1sessions.porting import trace_index
 
@@ -69,7 +69,6 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
     "text": ("values", "lengths"),
     "digest": ("digests",),
 }
-_NOT_READ = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,10 +254,11 @@ class Trace:
         self._loaded: dict[int, dict[str, Any]] = {}
         self._rows: dict[int, list[tuple[Series, int]]] | None = None
         try:
+            open_regular(self.path).close()  # np.load would wait for a pipe
             self._file = np.load(self.path, allow_pickle=False)
         except FileNotFoundError:
             raise UsageError(f"there is no trace {self.path!r}") from None
-        except _NOT_READ as error:
+        except NOT_ARRAYS as error:
             raise self.damaged(f"is no trace, or is damaged: {error}") from error
         try:
             self._read_index()
@@ -392,7 +392,7 @@ class Trace:
         with self._lock:
             try:
                 array = self._file[name]
-            except (*_NOT_READ, MemoryError, AttributeError) as error:
+            except (*NOT_ARRAYS, MemoryError, AttributeError) as error:
                 raise self.damaged(f"is damaged: {name} cannot be read: {error}") from error
         if not isinstance(array, np.ndarray) or not array.ndim:  # NumPy gives bytes for what is no array
             raise self.damaged(f"is damaged: {name} is no array")

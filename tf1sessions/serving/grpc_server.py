@@ -157,8 +157,7 @@ class _Methods:
 
     def _run(self, request: Any, wanted: str | None, secs: float) -> tuple[ServedModel, str, dict[str, NDArray[Any]]]:
         spec = request.model_spec
-        version = spec.version.value if spec.HasField("version") else None
-        with self._service.repository.using(spec.name, version) as served:
+        with self._service.repository.using(spec.name, _version(spec)) as served:
             signature = served.signature(spec.signature_name)
             if wanted is None:
                 unknown = [name for name in request.inputs if name not in signature.inputs]
@@ -169,15 +168,22 @@ class _Methods:
                         f"input keys do not match: unknown {unknown}, missing {missing}; "
                         f"the inputs are {', '.join(signature.inputs)}"
                     )
-                inputs = {name: self._array(name, proto) for name, proto in request.inputs.items()}
+                inputs = {
+                    name: self._array(name, proto, signature.inputs[name].dtype)
+                    for name, proto in request.inputs.items()
+                }
             else:
                 examples.check_method(signature, served.method_name(signature.name), wanted)
                 inputs = {examples.example_input(signature): _examples(request.input)}
             self._service.check(inputs)
             return served, signature.name, served.call(signature, inputs, secs)
 
-    def _array(self, name: str, proto: Any) -> NDArray[Any]:
-        """The array of a TensorProto, which may announce more than it has."""
+    def _array(self, name: str, proto: Any, dtype: Any) -> NDArray[Any]:
+        """The array of a TensorProto of that type, which may announce more than it has."""
+        if proto.dtype != dtype.as_datatype_enum:
+            raise RequestError(f"the input {name!r} is {_type_name(proto.dtype)}, and not {dtype.name}")
+        if proto.tensor_shape.unknown_rank:
+            raise RequestError(f"the input {name!r} has no shape")
         count = 1
         for dim in proto.tensor_shape.dim:
             if dim.size < 0:
@@ -236,7 +242,7 @@ class _Methods:
         if list(request.metadata_field) != ["signature_def"]:
             raise RequestError("Metadata field is not supported: there is signature_def")
         spec = request.model_spec
-        served = self._service.repository.find(spec.name, spec.version.value if spec.HasField("version") else None)
+        served = self._service.repository.find(spec.name, _version(spec))
         found = get_model_metadata_pb2.SignatureDefMap()
         for name, signature in served.model.signatures.items():
             one = found.signature_def[name]
@@ -254,9 +260,8 @@ class _Methods:
         from tensorflow_serving.apis import get_model_status_pb2
 
         spec = request.model_spec
-        version = spec.version.value if spec.HasField("version") else None
         answer = get_model_status_pb2.GetModelStatusResponse()
-        for each in self._service.repository.statuses(spec.name, version):
+        for each in self._service.repository.statuses(spec.name, _version(spec)):
             one = answer.model_version_status.add(version=each.version, state=_STATES[each.state])
             one.status.error_code = 0 if each.error_code == "OK" else 2
             one.status.error_message = each.error_message
@@ -265,6 +270,20 @@ class _Methods:
 
 class _NoToken(RequestError):
     """The client has not shown the token."""
+
+
+def _version(spec: Any) -> int | None:
+    """The version that a ModelSpec asks for; None: the newest."""
+    if spec.WhichOneof("version_choice") == "version_label":
+        raise RequestError(f"versions have no labels here: {spec.version_label!r} is none; ask for its number")
+    return spec.version.value if spec.HasField("version") else None
+
+
+def _type_name(number: int) -> str:
+    try:
+        return str(tf.as_dtype(number).name)
+    except TypeError:
+        return f"of the unknown type {number}"
 
 
 def _fill_spec(spec: Any, served: ServedModel, signature: str) -> None:

@@ -145,6 +145,8 @@ def _read_inputs(request: Mapping[str, Any], binary: bytes, signature: Signature
             continue
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= len(binary) - position:
             raise RequestError(f"binary_data_size of the input {name!r} is {size!r}, and the body is shorter")
+        if "data" in each:
+            raise RequestError(f"the input {name!r} has 'data' and bytes in the body; give one of them")
         found[name] = _of_bytes(each, signature.inputs[name], binary[position : position + size])
         position += size
     if position != len(binary):

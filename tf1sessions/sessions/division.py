@@ -42,6 +42,9 @@ MPS_MEMORY_LIMIT = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
 #: The least share that is worth starting a worker for. Arbitrary.
 LEAST_MB = 64.0
 
+#: Arbitrary, and more than any machine has: a slip of the keyboard is not to fill the memory.
+_MOST_WORKERS = 100_000
+
 STRATEGIES = ("spread", "pack")
 
 
@@ -196,6 +199,8 @@ def _check(workers: Any, fraction: Any, limit_mb: Any, growth: Any, reserve: Any
     for name, count in (("workers", workers), ("lanes", lanes)):
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise _wrong(f"{name} is {count!r}", "It must be an integer of 1 or more.")
+        if count > _MOST_WORKERS:
+            raise _wrong(f"{name} is {count}", f"More than {_MOST_WORKERS:,} are not planned for.")
     for name, value, low in (
         ("fraction", fraction, "above 0"),
         ("limit_mb", limit_mb, "above 0"),

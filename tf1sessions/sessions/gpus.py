@@ -33,6 +33,8 @@ __all__ = ["Gpu", "Holder", "Machine", "look"]
 MIB = 2**20
 #: How long nvidia-smi may take. Arbitrary: without the persistence daemon it needs some seconds to wake the driver.
 SMI_SECS = 30.0
+#: Of a description. Arbitrary, and more than any machine has.
+_MOST_GPUS = 1024
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,10 @@ class Machine:
             free = _size(entry.get("free_mb", total), f"free_mb of GPU {len(gpus)}", source)
             if free > total:
                 raise _wrong(f"free_mb of GPU {len(gpus)} is {free:g}", f"It has {total:g} MiB in all.", source)
-            for _ in range(_whole(entry.get("count", 1), f"count of GPU {len(gpus)}", source)):
+            count = _whole(entry.get("count", 1), f"count of GPU {len(gpus)}", source)
+            if len(gpus) + count > _MOST_GPUS:
+                raise _wrong(f"count of GPU {len(gpus)} is {count}", f"A machine has {_MOST_GPUS} at most.", source)
+            for _ in range(count):
                 gpus.append(
                     Gpu(len(gpus), str(entry.get("name", "GPU")), total, free, len(gpus), str(entry.get("uuid", "")))
                 )

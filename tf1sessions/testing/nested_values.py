@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tf1sessions import files
 from tf1sessions.errors import UsageError
 
 __all__ = ["differences", "flatten", "read", "write"]
@@ -112,7 +113,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         UsageError: The file is not there, or is none of these.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with files.open_regular(path) as opened, np.load(opened, allow_pickle=False) as file:
             return {key.removeprefix("leaf "): file[key] for key in file.files}
     except FileNotFoundError as error:
         raise UsageError(
@@ -120,7 +121,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             where="golden",
             next_step="Make it once with --update-goldens (update=True), look at it, and commit it.",
         ) from error
-    except (OSError, ValueError) as error:
+    except files.NOT_ARRAYS as error:
         raise UsageError(
             f"{os.fspath(path)} is no .npz of arrays: {error}", where="golden", next_step="Make it again."
         ) from error

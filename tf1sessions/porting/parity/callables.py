@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -32,7 +33,17 @@ class CallableSide(Side):
         self._function = function
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: array(value) for name, value in flat_outputs(self._call(given)).items()}
+        try:
+            results = self._call(given)
+        except UsageError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise UsageError(
+                f"{self.what} raised {_described(error)}",
+                where=self.what,
+                next_step="Give inputs that it takes: --inputs data.npz, inputs=.",
+            ) from error
+        return {name: array(value) for name, value in flat_outputs(results).items()}
 
     def _call(self, given: Mapping[str, Any]) -> Any:
         values = list(given.values())
@@ -66,26 +77,25 @@ def imported(module: str, name: str, role: str) -> Any:
     """Return what ``module.py:name`` or ``package.module:name`` means.
 
     Raises:
-        UsageError: There is no such module, or it has no such name.
+        UsageError: There is no such module, it has no such name, or it cannot be imported.
     """
-    if module.endswith(".py"):
-        if not os.path.isfile(module):
-            raise UsageError(f"there is no file {module!r}", where=role, next_step="Give an existing file:function.")
-        found = _from_file(module)
-    else:
-        sys.path.insert(0, os.getcwd())
-        try:
-            found = importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-                raise
+    if module.endswith(".py") and not os.path.isfile(module):
+        raise UsageError(f"there is no file {module!r}", where=role, next_step="Give an existing file:function.")
+    try:
+        found = _from_file(module) if module.endswith(".py") else _from_path(module)
+    except (Exception, SystemExit) as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{module}.".startswith(f"{missing}."):
             raise UsageError(
                 f"there is no module {module!r}, nor a file of the name {module}:{name}",
                 where=role,
                 next_step="Give a path, or module.py:function.",
             ) from error
-        finally:
-            sys.path.remove(os.getcwd())
+        raise UsageError(
+            f"{module} raised {_described(error)}, when it was imported",
+            where=role,
+            next_step='What it does as a program belongs under `if __name__ == "__main__":`.',
+        ) from error
     if not callable(value := getattr(found, name, None)):
         names = [each for each, thing in vars(found).items() if callable(thing) and not each.startswith("_")]
         raise UsageError(
@@ -94,6 +104,23 @@ def imported(module: str, name: str, role: str) -> Any:
             next_step=f"It has {', '.join(names[:8])}." if names else "",
         )
     return value
+
+
+def _described(error: BaseException) -> str:
+    """An error of the user's code in a line: its last one, and where it was raised."""
+    text = "".join(traceback.format_exception_only(error)).strip().rpartition("\n")[2]
+    own = os.path.dirname(__file__)
+    places = [place for place in traceback.extract_tb(error.__traceback__) if not place.filename.startswith(own)]
+    at = f" at {places[-1].filename}:{places[-1].lineno}" if places else ""
+    return f"{text}{at}"
+
+
+def _from_path(module: str) -> Any:
+    sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(module)
+    finally:
+        sys.path.remove(os.getcwd())
 
 
 def _from_file(path: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tf1sessions import files
 from tf1sessions.errors import UsageError
 from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.interface import TensorSpec
@@ -60,14 +61,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     where = os.fspath(path)
     try:
-        with open(path, "rb") as file:
+        with files.open_regular(path) as file:
             found = np.load(file, allow_pickle=False)
             if isinstance(found, np.ndarray):
                 raise UsageError(f"{where} is one array", where="inputs=", next_step="Save it with np.savez.")
             return {name: array(found[name]) for name in found.files}
     except OSError as error:
         raise UsageError(f"the inputs {where!r} cannot be read: {error.strerror or error}", where="inputs=") from error
-    except (ValueError, EOFError, KeyError) as error:  # what np.load raises of what is no archive of arrays
+    except files.NOT_ARRAYS as error:
         raise UsageError(
             f"the inputs {where!r} cannot be read: {error}",
             where="inputs=",
