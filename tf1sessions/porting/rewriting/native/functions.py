@@ -10,6 +10,7 @@ from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
 from . import call_sites, normalization, purity, slices
+from .kinds import Kind
 from .queues import is_queue_operation
 from .refusals import calls_of_program, is_print
 from .scopes import scope_header
@@ -66,7 +67,9 @@ def _renamed(unit: Unit, name: str, first: ast.Name) -> bool:
     own = {id(node) for node in own_nodes(unit.node)}
     # What builds this graph or another one.
     graphs = [each for each in ast.walk(unit.node) if isinstance(each, ast.With) and is_any_block(each)]
-    building = [each for block in graphs for each in block.body if not unit.is_request(each)]
+    plain = {item.statement for item in unit.items if item.kind is Kind.STATIC and not item.makers}
+    plain = {each for each in plain if each.lineno > first.lineno}  # these see the new value, as the program does
+    building = [each for block in graphs for each in block.body if not unit.is_request(each) and each not in plain]
     built = {id(node) for each in building for node in ast.walk(each)}
     later = [
         node

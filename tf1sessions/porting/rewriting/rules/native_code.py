@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
-from ..native import attributes, classes, plan, separation
+from ..native import attributes, classes, inlining, plan, queue_runners, separation
 from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import check_file
@@ -68,7 +68,8 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        found = classes.lowered(separation.separated(original))
+        file = queue_runners.with_threads(inlining.inlined(original))
+        found = classes.lowered(separation.separated(file))
     except NotPossible as error:
         return error
     if found.file is original:
