@@ -89,7 +89,7 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         return Native("layer", text(call), "{made}", _snake(symbol.rpartition(".")[2]))
     if made == "iterator":
         dataset = next(iter([*call.args, *(each.value for each in call.keywords)]), None)
-        if dataset is None:
+        if dataset is None or symbol.endswith(".from_structure"):
             return NotNative(f"{symbol} has no data set")
         return Native("iterator", f"iter({text(dataset)})", "{made}", "iterator")
     is_old = ".compat.v1." in function or function.startswith("contrib.") or symbol.startswith("tf1sessions.")

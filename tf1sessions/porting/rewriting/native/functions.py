@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
-from . import call_sites, normalization, purity, slices
+from . import call_sites, iterators, normalization, purity, slices
 from .kinds import Kind
 from .queues import is_queue_operation
 from .refusals import calls_of_program, is_print
@@ -152,8 +152,12 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
         bound |= set().union(*(item.binds for item in static))
         if missing := sorted(names & {name for item in moved for name in item.binds} - bound):
             raise NotPossible(where, f"A request fetches {missing[0]!r}, which is built further on")
+    for number, items in enumerate(needs):
+        if any(value in items and update in items for value, update in unit.metric_values.items()):
+            what = "A request updates a metric and reads its value besides, in no order"
+            raise NotPossible(requests[number].statement or unit.made, what)
     groups = slices.groups_of(moved, needs, fetched)
-    computed = {name for item in moved for name in item.binds}
+    computed = {name for item in moved for name in item.binds} | set(unit.iterators)
     placeholders = set(unit.kinds.placeholders)
     _check_fed(unit, requests, needs, fetched, placeholders - defaults)
     shared = {group: unit.new_name(_helper_name(group)) for group in groups if _is_function(unit, group)}
@@ -272,8 +276,14 @@ def _function(
 ) -> list[str]:
     specs = ", ".join(request.feeds)
     base = unit.texts.tensorflow
-    lines = [f"@{base}.function(input_signature=[{specs}])" if specs else f"@{base}.function"]
-    lines.append(f"def {request.name}({specs}):")
+    remade = iterators.given(unit, request)
+    signature = ", ".join(
+        [*request.feeds, *(iterators.signature(unit, request, each, base) for each in remade if specs)]
+    )
+    lines = [f"@{base}.function(input_signature=[{signature}])" if specs else f"@{base}.function"]
+    lines.append(f"def {request.name}({', '.join([*request.feeds, *remade])}):")
+    if remade and request.statement is None:
+        raise NotPossible(unit.made, "Layers that are listed depend on an iterator that is begun anew")
     forward: list[str] = []
     after: list[str] = []
     tapes = 0

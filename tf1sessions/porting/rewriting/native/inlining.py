@@ -232,7 +232,16 @@ class _Inlined:
         found = dict(zip(reversed(positional), reversed(arguments_.defaults), strict=False))
         keyed = zip(arguments_.kwonlyargs, arguments_.kw_defaults, strict=True)
         found |= {each.arg: default for each, default in keyed if default is not None}
-        return {name: value for name, value in found.items() if isinstance(value, ast.Constant)}
+        return {name: value for name, value in found.items() if self._is_fixed(value)}
+
+    def _is_fixed(self, node: ast.expr) -> bool:
+        """Whether a default is the same where the function is called: it is written out, or has one value for ever."""
+        if not isinstance(node, ast.Name):
+            return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and self._is_fixed(node.operand))
+        nodes = ast.walk(self.file.tree)
+        bound = [each for each in nodes if isinstance(each, ast.Name) and each.id == node.id]
+        stored = [each for each in bound if not isinstance(each.ctx, ast.Load)]
+        return len(stored) == 1 and self.file.parents[self.file.parents[stored[0]]] is self.file.tree
 
     def _source(self, node: ast.AST) -> str:
         """The text of an expression outside of the function, on one line."""

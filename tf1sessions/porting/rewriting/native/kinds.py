@@ -60,7 +60,9 @@ _VARIABLE_MAKERS = frozenset(
 )
 _METRICS = frozenset(["tf.metrics.accuracy", "tf.metrics.mean"])
 _QUEUES = frozenset(["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"])
-_ITERATORS = frozenset(["tf.data.make_one_shot_iterator", "tf.data.make_initializable_iterator"])
+_ITERATORS = frozenset(
+    "tf.data.make_one_shot_iterator tf.data.make_initializable_iterator tf.data.Iterator.from_structure".split()
+)
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
 _RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
 _LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")

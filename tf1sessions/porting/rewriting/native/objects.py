@@ -7,11 +7,12 @@ import dataclasses
 
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, names_in
-from . import summaries
+from . import iterators, summaries
 from .calls import Native, NotNative, is_kept, native_call
 from .kinds import Kind, creates
 from .modules import named_layer
 from .rest import calls_inner_first, is_again, is_repeated, method_call
+from .separation import METRIC_VALUE
 from .statements import OPERATIONS, Item
 from .tensors import is_tensor
 from .unit import INITIALIZERS, PLACEHOLDERS, Unit
@@ -28,7 +29,8 @@ def rewrite_calls(unit: Unit) -> None:
     for item in unit.items:
         _placeholder(unit, item)
         _rewrite(unit, item)
-    for node in [*(request.fetches for request in unit.requests), *unit.unwrapped]:
+    datasets = [node for each in unit.iterators.values() for node in iterators.nodes(each)]
+    for node in [*(request.fetches for request in unit.requests), *unit.unwrapped, *datasets]:
         for call in calls_inner_first(node):
             _rewrite_call(unit, call, None)
     _run_at_once(unit)
@@ -82,6 +84,7 @@ def _placeholder(unit: Unit, item: Item) -> None:
         dtype = unit.texts.of(given["dtype"])
         if unit.kinds.symbol(given["dtype"]) == "tf.bool":
             unit.truth_values.add(name)
+    unit.dtypes[name] = dtype
     unit.texts.replace(call, f'{base}.TensorSpec({shape}, {dtype}, name="{name}")')
     item.kind = Kind.STATIC
 
@@ -89,6 +92,14 @@ def _placeholder(unit: Unit, item: Item) -> None:
 def _rewrite(unit: Unit, item: Item) -> None:
     for call in calls_inner_first(item.statement):
         _rewrite_call(unit, call, item)
+    value = getattr(item.statement, "value", None)
+    if isinstance(value, ast.Attribute) and value.attr == METRIC_VALUE and isinstance(value.value, ast.Name):
+        name = value.value.id  # what it is the value of is updated by others
+        before = unit.items[: unit.items.index(item)]
+        update = next(each for each in reversed(before) if name in each.binds)
+        item.reads.discard(name)
+        unit.metric_values[item] = update
+        unit.texts.replace(value, f"{unit.objects[update][-1][0]}.result()")
 
 
 def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:

@@ -12,6 +12,7 @@ from ..requests.request import NotPossible
 from . import checkpoints
 from .kinds import Kind
 from .unit import Request, Unit
+from .variables import is_local_variable
 
 __all__ = [
     "check_initializations",
@@ -83,7 +84,9 @@ def write_savers(unit: Unit) -> None:
     for item in unit.items:
         names += [name for name, _, kind in unit.objects.get(item, []) if kind not in ("list", "iterator", "metric")]
         if item.kind < Kind.CONSTANT and isinstance(item.statement, ast.Assign):
-            names += [name for name in sorted(item.binds) if unit.scope.get(name) in (Kind.VARIABLE, Kind.VARIABLES)]
+            is_local = any(is_local_variable(unit.kinds, call) for call in item.makers)
+            kept = [] if is_local else sorted(item.binds)
+            names += [name for name in kept if unit.scope.get(name) in (Kind.VARIABLE, Kind.VARIABLES)]
             value = item.statement.value
             if checkpoints.is_saver(unit.kinds, value) and isinstance(value, ast.Call):
                 unit.texts.replace(value, checkpoints.checkpoint(unit.texts, value, base, list(dict.fromkeys(names))))

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 
 from ..requests.request import names_in
-from . import call_sites, functions, lists, objects, outputs, purity, summaries
+from . import call_sites, functions, iterators, lists, objects, outputs, purity, resets, summaries
 from .statements import Item
 from .texts import indented
 from .training import TapeStep, tape_step
@@ -18,9 +18,11 @@ __all__ = ["write"]
 def write(unit: Unit) -> None:
     """Note all changes."""
     moved = [item for item in unit.items if unit.is_moved(item)]
+    moved += [item for each in unit.iterators.values() for items in each.items.values() for item in items]
     purity.check_effects(unit, moved)
     functions.check_rebinding(unit, moved)
     objects.rewrite_calls(unit)
+    resets.write_datasets(unit)
     outputs.write_summaries(unit)
     lists.list_variables(unit)
     outputs.drop_resets(unit)
@@ -49,7 +51,9 @@ def _write(unit: Unit) -> None:
     if unit.built is not None:
         running.append(lists.building_request(unit, *unit.built))
     for request in unit.requests:
-        if all(map(unit.is_initializer, request.leaves)):
+        if all(map(unit.is_initializer, request.leaves)) and iterators.begins_anew(unit, request):
+            resets.write_reset(unit, request)
+        elif all(map(unit.is_initializer, request.leaves)):
             outputs.remove_initialization(unit, request)
         elif not request.feeds and all(unit.has_only_variables(leaf) for leaf in request.leaves):
             call_sites.read_variables(unit, request)

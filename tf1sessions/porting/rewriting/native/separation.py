@@ -13,7 +13,10 @@ from .kinds import creates
 from .queues import OPERATIONS
 from .statements import is_any_block
 
-__all__ = ["separated"]
+__all__ = ["METRIC_VALUE", "separated"]
+
+#: The attribute by which the value of a metric is read, of its update.
+METRIC_VALUE = "metric_value"
 
 
 def separated(file: FileUses) -> FileUses:
@@ -28,8 +31,9 @@ def separated(file: FileUses) -> FileUses:
         assert isinstance(block, ast.With)
         edits += _lines(file, block.body)
         for each in block.body:
-            if isinstance(each, ast.Assign) and has_queues:
-                edits += _parts(file, each)
+            if isinstance(each, ast.Assign):
+                edits += _metric(file, each)
+                edits += _parts(file, each) if has_queues else ()
             elif isinstance(each, ast.With) and each not in stack:
                 stack.append(each)
     if not edits:
@@ -70,6 +74,26 @@ def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
         return
     parts = zip(target.elts, value.elts, strict=True)
     lines = [f"{file.positions.source(one)} = {file.positions.source(other)}" for one, other in parts]
+    yield file.positions.replace(node, f"{file.source.newline}{lead}".join(lines))
+
+
+def _metric(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
+    """Write ``value, update = tf.metrics.mean(x)`` as its update and its value: requests ask for one of the two."""
+    target, call = node.targets[0], node.value
+    symbols = {use.call: use.name for use in file.uses if use.call is not None}
+    if not isinstance(target, ast.Tuple) or not isinstance(call, ast.Call) or len(node.targets) > 1:
+        return
+    names = [each.id for each in target.elts if isinstance(each, ast.Name)]
+    lead = _lead(file, node)
+    if creates(symbols.get(call)) != "metric" or len(names) != 2 or len(target.elts) != 2 or lead is None:
+        return
+    value, update = names
+    if update == "_":
+        update = f"{value}_update"
+        while file.taken(update):
+            update += "_"
+    lines = [f"{update} = {file.positions.source(call)}[1]"]
+    lines += [f"{value} = {update}.{METRIC_VALUE}"] if value != "_" else []
     yield file.positions.replace(node, f"{file.source.newline}{lead}".join(lines))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from ....source.uses import FileUses
 from ..requests.request import NotPossible, names_in
-from . import summaries, variables
+from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
 from .queues import is_queue_operation
@@ -93,7 +93,11 @@ class Unit:
         feed_order: The placeholders, in the order of the text.
         truth_values: The placeholders of the dtype bool.
         operations: Names that are bound to operations, which have no value.
-        initializers: Names that are bound to initializers of variables.
+        initializers: Names that are bound to initializers of variables, tables and iterators -> these.
+        dtypes: Placeholder -> the text of its dtype.
+        metric_values: Statement that reads the value of a metric -> the statement that updates it.
+        iterator_makers: The names of iterators that have initializers -> what makes these.
+        iterators: Those that requests begin anew.
         initializations: The statements that initialize variables.
         rates: Optimizer -> its learning rate, if requests compute that.
         rate_texts: Learning rate -> what it becomes.
@@ -151,8 +155,13 @@ class Unit:
         self.objects: dict[Item, list[tuple[str, str, str]]] = {}
         self.items, self.requests = self._read()
         self._check_feeds()
-        self.initializers: set[str] = set()
+        self.initializers: dict[str, list[ast.expr]] = {}
+        self.dtypes: dict[str, str] = {}
+        self.metric_values: dict[Item, Item] = {}
+        self.iterator_makers = iterators.iterator_makers(self)
         self._find_initializers()
+        self.iterators: dict[str, iterators.RemadeIterator] = {}
+        self.iterators |= iterators.find_iterators(self)
         self.updates: set[str] = set()
         self._drop_updates()
         self._read_summaries()
@@ -179,7 +188,8 @@ class Unit:
     def rewritten(self) -> list[ast.AST]:
         """The statements whose calls are written."""
         requests = [each.statement for each in self.requests if each.statement is not None]
-        return [*(item.statement for item in self.items), *requests, *self.unwrapped]
+        remade = [node for each in self.iterators.values() for node in [*iterators.nodes(each), each.statement]]
+        return [*(item.statement for item in self.items), *requests, *self.unwrapped, *remade]
 
     def _read(self) -> tuple[list[Item], list[Request]]:
         scope: Scope = {} if isinstance(self.node, ast.FunctionDef) else self.kinds.module
@@ -319,7 +329,8 @@ class Unit:
         for item in list(self.items):
             statement = item.statement
             if self._gives_initializers(statement):
-                self.initializers |= item.binds
+                values = [each.value for each in ast.walk(statement) if isinstance(each, ast.Assign)]
+                self.initializers |= dict.fromkeys(item.binds, values)
                 self.items.remove(item)
                 self.replaced[statement] = []
 
@@ -420,10 +431,16 @@ class Unit:
             symbol = self.kinds.symbol(node.func)
             if symbol in OPERATIONS:
                 return all(map(self.is_initializer, node.args))
-            return symbol in INITIALIZERS
+            return symbol in INITIALIZERS or self._is_of_iterator(node)
         if isinstance(node, ast.Attribute):  # of an iterator
             return node.attr == "initializer" and self.kinds.of(node.value, self.scope) is Kind.VARIABLE
         return isinstance(node, ast.Name) and node.id in self.initializers
+
+    def _is_of_iterator(self, call: ast.Call) -> bool:
+        """Whether a call is ``iterator.make_initializer(dataset)``."""
+        function = call.func
+        is_method = isinstance(function, ast.Attribute) and function.attr == "make_initializer"
+        return is_method and isinstance(function.value, ast.Name) and function.value.id in self.iterator_makers  # type: ignore[attr-defined]
 
     def has_variables(self) -> bool:
         """Whether the graph has variables, those of objects of classes included."""
