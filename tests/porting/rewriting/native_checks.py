@@ -48,11 +48,15 @@ def in_sessions(text: str, *place: Any) -> tuple[str, dict[str, Any], dict[str, 
     v1.Session.run = noted
     v1.disable_control_flow_v2()
     v1.disable_resource_variables()  # as TensorFlow 1 has it: a fetched variable has its value after the updates
+    reset = v1.reset_default_graph
     try:
-        with tf.Graph().as_default():
-            return executed(re.sub(r".*disable_v2_behavior.*\n", "", text), *place), values["initial"], values["last"]
+        with contextlib.ExitStack() as graphs:
+            v1.reset_default_graph = lambda: graphs.enter_context(tf.Graph().as_default())
+            v1.reset_default_graph()
+            text = re.sub(r".*disable_v2_behavior.*\n", "\n", text)  # AutoGraph reads the file by its lines
+            return executed(text, *place), values["initial"], values["last"]
     finally:
-        v1.Session.run = run
+        v1.Session.run, v1.reset_default_graph = run, reset
         v1.enable_resource_variables()
         v1.enable_control_flow_v2()
 
@@ -134,6 +138,9 @@ EXAMPLES = {
     "gan_digits.py": (("--steps", "100"), ("D: ",)),
     "digits_cnn.py": (("--steps", "80"), ("test losses in the event file",)),
     "string_queue.py": ((), None),
+    "two_queues.py": ((), None),
+    "iris_dataset_iterator.py": (("--steps", "100"), None),
+    "csv_queue_regression.py": (("--steps", "100"), None),
 }
 
 

@@ -37,7 +37,9 @@ _SYMBOLS = frozenset(
     [*PLACEHOLDERS, *OPERATIONS, "tf.train.ExponentialMovingAverage", "tf.train.QueueRunner", "tf.losses.add_loss",
      "tf.train.get_or_create_global_step", "tf.train.create_global_step", "tf1sessions.porting.LegacySaver"]
 )  # fmt: skip
-_METHODS = frozenset(["minimize", "apply_gradients", "enqueue", "enqueue_many"])
+_METHODS = frozenset(
+    "minimize apply_gradients enqueue enqueue_many make_one_shot_iterator make_initializable_iterator".split()
+)
 _MOST = 20  # functions that are put into one another
 
 
@@ -78,7 +80,7 @@ def _builds_apart(kinds: Kinds, function: ast.FunctionDef) -> bool:
     for node in own_nodes(function):
         if isinstance(node, ast.Call):
             symbol = kinds.symbol(node.func) or ""
-            if symbol in _SYMBOLS or symbol.startswith("tf.summary.") or creates(symbol) == "metric":
+            if symbol in _SYMBOLS or symbol.startswith("tf.summary.") or creates(symbol) in ("metric", "iterator"):
                 return True
             if not symbol and isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
                 return True

@@ -17,6 +17,7 @@ from ..requests.graph_code import own_nodes
 
 __all__ = [
     "CHANGING",
+    "ITERATORS",
     "Kind",
     "Kinds",
     "Scope",
@@ -51,7 +52,7 @@ _STATIC = (
     "tf.get_logger", "tf.name_scope", "tf.variable_scope", "tf.control_dependencies", "tf.device", "tf.ConfigProto",
     "tf.GPUOptions", "tf.set_random_seed", "tf.random.set_seed", "tf.GraphKeys", "tf.DType", "tf.initializers.",
     "tf.keras.initializers.", "tf.keras.regularizers.", "tf.disable_", "tf.enable_", "tf.executing_eagerly",
-    "tf.TensorSpec", "tf.summary.", "tf.function", "tf.GradientTape", "tf.data.",
+    "tf.feature_column.", "tf.TensorSpec", "tf.summary.", "tf.function", "tf.GradientTape", "tf.data.",
     "tf1sessions.",
 )  # fmt: skip
 _STATIC_ENDS = ("_initializer", "_regularizer")
@@ -73,6 +74,8 @@ _MAKES_TENSOR = frozenset(
 #: Methods that add to a list or a dict.
 CHANGING = frozenset(["append", "extend", "insert", "update"])
 _SHAPES = frozenset(["shape", "get_shape", "dtype", "name", "op"])
+#: Methods of data sets that make iterators.
+ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = dict[str, Kind]
 
@@ -111,6 +114,8 @@ def creates(symbol: str | None) -> str | None:
         return "queue"
     if symbol.startswith("tf.nn.rnn_cell.") and symbol.endswith("Cell"):
         return "cell"
+    if symbol in ("tf.feature_column.input_layer", "tf.feature_column.linear_model"):
+        return "layer"
     last = symbol.rpartition(".")[2]
     if symbol.startswith("tf.keras.layers.") and last[:1].isupper() and not last.startswith("Input"):
         return "keras layer"
@@ -342,7 +347,7 @@ class Kinds:
         if function.attr == "run" and isinstance(function.value, ast.Name) and function.value.id in self.graphs:
             return Kind.STATIC
         value = self.of(function.value, scope)
-        if function.attr in ("make_one_shot_iterator", "make_initializable_iterator"):
+        if function.attr in ITERATORS:
             return Kind.VARIABLE
         if function.attr in _MAKES_TENSOR and value >= Kind.VARIABLE:
             return Kind.TENSOR

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
-from .kinds import CHANGING, Kinds, base_names, names_read
+from .kinds import CHANGING, ITERATORS, Kinds, base_names, names_read
 from .statements import Item
 from .training import METHODS
 from .unit import PLACEHOLDERS, Unit
@@ -44,11 +44,10 @@ def _check_calls(unit: Unit, function: ast.FunctionDef) -> None:
     """Refuse what has a form in the function of a request alone: see inlining.py for functions that are called once."""
     for call in ast.walk(function):
         if isinstance(call, ast.Call):
-            is_step = isinstance(call.func, ast.Attribute) and call.func.attr in METHODS
+            is_step = isinstance(call.func, ast.Attribute) and call.func.attr in (*METHODS, *ITERATORS)
             if (is_step and unit.kinds.symbol(call.func) is None) or unit.kinds.symbol(call.func) in PLACEHOLDERS:
-                what = (
-                    f"{function.name}() makes a placeholder or a training step, and is no function that is called once"
-                )
+                made = "a placeholder, an iterator or a training step"
+                what = f"{function.name}() makes {made}, and is no function that is called once"
                 raise NotPossible(call, what)
 
 

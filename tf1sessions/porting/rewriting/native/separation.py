@@ -13,7 +13,7 @@ from .kinds import creates
 from .queues import OPERATIONS
 from .statements import is_any_block
 
-__all__ = ["METRIC_VALUE", "separated"]
+__all__ = ["METRIC_VALUE", "lead_of", "separated"]
 
 #: The attribute by which the value of a metric is read, of its update.
 METRIC_VALUE = "metric_value"
@@ -47,7 +47,7 @@ def separated(file: FileUses) -> FileUses:
 
 def _lines(file: FileUses, body: list[ast.stmt]) -> Iterator[Edit]:
     """Begin a line before each statement that shares the line of the one before it."""
-    lead = _lead(file, body[0])
+    lead = lead_of(file, body[0])
     for one, other in pairwise(body) if lead is not None else ():
         if one.end_lineno == other.lineno:
             _, end = file.positions.span(one)
@@ -64,7 +64,7 @@ def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
     methods = {each.attr for each in functions if isinstance(each, ast.Attribute)}
     names = {each.id for each in target.elts if isinstance(each, ast.Name)}
     read = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
-    lead = _lead(file, node)
+    lead = lead_of(file, node)
     if (
         not len(names) == len(target.elts) == len(value.elts)
         or names & read
@@ -84,7 +84,7 @@ def _metric(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
     if not isinstance(target, ast.Tuple) or not isinstance(call, ast.Call) or len(node.targets) > 1:
         return
     names = [each.id for each in target.elts if isinstance(each, ast.Name)]
-    lead = _lead(file, node)
+    lead = lead_of(file, node)
     if creates(symbols.get(call)) != "metric" or len(names) != 2 or len(target.elts) != 2 or lead is None:
         return
     value, update = names
@@ -97,7 +97,7 @@ def _metric(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
     yield file.positions.replace(node, f"{file.source.newline}{lead}".join(lines))
 
 
-def _lead(file: FileUses, statement: ast.stmt) -> str | None:
+def lead_of(file: FileUses, statement: ast.stmt) -> str | None:
     """The white space before the first statement of a line; None for one behind another, or behind a header."""
     start, _ = file.positions.span(statement)
     before = file.source.text[file.positions.line_start(statement.lineno) : start]

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
-from ..native import attributes, classes, inlining, plan, queue_runners, separation
+from ..native import attributes, classes, inlining, input_functions, plan, queue_runners, separation
 from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import check_file
-from ..native.rest import rewrite_rest, write_shapes
+from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.texts import Texts
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
@@ -68,7 +68,7 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        file = queue_runners.with_threads(inlining.inlined(original))
+        file = queue_runners.with_threads(inlining.inlined(input_functions.with_datasets(original)))
         found = classes.lowered(separation.separated(file))
     except NotPossible as error:
         return error
@@ -114,6 +114,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
     try:
         check_file(file, kinds)
         write_shapes(file, texts)
+        write_datasets(file, texts)
         units = [
             Unit(file, kinds, texts, modules, *_place(file, use.call))
             for use in file.uses
