@@ -23,7 +23,8 @@ class Native:
     """A call as TensorFlow 2 writes it.
 
     Attributes:
-        kind: ``"layer"``, ``"variable"``, ``"optimizer"``, ``"iterator"``, ``"queue"``, ``"metric"`` or ``"function"``.
+        kind: ``"layer"``, ``"variable"``, ``"optimizer"``, ``"iterator"``, ``"queue"``, ``"average"``, ``"metric"`` or
+            ``"function"``.
         made: What makes, once, the object that the call uses; None for a plain function.
         used: What stands in place of the call, with ``{made}`` for the object.
         name: A name for the object.
@@ -83,6 +84,8 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
     made = creates(symbol)
     if made == "cell":  # Keras keeps the variables of its cells otherwise
         return Native("layer", text(call), "{made}", "cell")
+    if made == "average":
+        return Native("average", text(call), "{made}", "averages")
     if made == "queue":
         return Native("queue", text(call), "{made}", "queue")
     if made == "keras layer":

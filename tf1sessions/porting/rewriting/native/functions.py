@@ -11,7 +11,7 @@ from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
 from . import call_sites, iterators, normalization, purity, slices
 from .kinds import Kind
-from .queues import is_queue_operation
+from .queues import is_operation_call
 from .refusals import calls_of_program, is_print
 from .scopes import scope_header
 from .statements import Item, is_any_block
@@ -307,7 +307,7 @@ def _function(
             late |= set(outputs) if is_late else set()
             continue
         for item in group.items:
-            if item in unit.steps or item.reads & late:
+            if item in unit.steps or item in unit.averaged or item.reads & late:
                 late |= item.binds
                 rest.append(item)
                 tapes += item in unit.steps and unit.steps[item].loss is not None
@@ -356,7 +356,7 @@ def _grouped(unit: Unit, item: Item) -> TapeStep:
     """A group of operations: those that are written in it; the others run before."""
     call = getattr(item.statement, "value", None)
     assert isinstance(call, ast.Call)
-    if is_queue_operation(unit.kinds, call):
+    if is_operation_call(unit.kinds, call):
         return TapeStep([unit.texts.of(call)], None, True)
     parts = [one for each in call.args for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
     lines = [unit.texts.of(each) for each in parts if isinstance(each, ast.Call)]

@@ -98,7 +98,8 @@ def is_optimizer(symbol: str) -> bool:
 def creates(symbol: str | None) -> str | None:
     """Return the stateful object that a call creates; None if it creates none.
 
-    It is one of variable, layer (which is called at once), keras layer, cell, optimizer, iterator, queue and metric.
+    It is one of variable, layer (which is called at once), keras layer, cell, optimizer, iterator, queue, metric and
+    average.
     """
     if symbol is None:
         return None
@@ -108,6 +109,8 @@ def creates(symbol: str | None) -> str | None:
         return "optimizer"
     if symbol in _ITERATORS:
         return "iterator"
+    if symbol == "tf.train.ExponentialMovingAverage":
+        return "average"
     if symbol in _METRICS:
         return "metric"
     if symbol.removeprefix("tf.queue.").removeprefix("tf.") in _QUEUES:
@@ -212,6 +215,10 @@ def base_names(node: ast.expr) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
+#: Methods of moving averages.
+_AVERAGES = {"average": Kind.VARIABLE, "average_name": Kind.STATIC, "variables_to_restore": Kind.VARIABLES}
+
+
 class Kinds:
     """The kinds of the expressions of a file.
 
@@ -223,6 +230,7 @@ class Kinds:
         placeholders: The names that are bound to placeholders, whose shapes are known before anything is fed.
         graphs: The names of LegacyGraphs, whose requests give arrays.
         queues: The names that are bound to queues, and the calls that make these.
+        averages: The names that are bound to moving averages of variables.
         requests: The names of functions of a LegacyGraph, which give arrays.
         classes: The names of the classes that have a LegacyGraph of their own.
     """
@@ -236,6 +244,7 @@ class Kinds:
         self.placeholders: set[str] = set()
         self.graphs: set[str] = set()
         self.queues: dict[str, ast.Call] = {}
+        self.averages: set[str] = set()
         self.requests: set[str] = set()
         self.classes: frozenset[str] = frozenset()
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
@@ -346,6 +355,8 @@ class Kinds:
     def _method(self, function: ast.Attribute, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
         if function.attr == "run" and isinstance(function.value, ast.Name) and function.value.id in self.graphs:
             return Kind.STATIC
+        if isinstance(function.value, ast.Name) and function.value.id in self.averages:
+            return _AVERAGES.get(function.attr, Kind.TENSOR)
         value = self.of(function.value, scope)
         if function.attr in ITERATORS:
             return Kind.VARIABLE

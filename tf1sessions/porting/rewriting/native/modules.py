@@ -346,8 +346,8 @@ class _Writer:
                 if not isinstance(native, Native) or native.made is None:
                     reason = native.reason if isinstance(native, NotNative) else f"{symbol} has no form in TensorFlow 2"
                     raise NotPossible(call, reason)
-                if native.kind == "metric":
-                    raise NotPossible(call, "A function makes a metric")
+                if native.kind in ("metric", "average"):
+                    raise NotPossible(call, f"A function makes a {native.kind}, and is not called once for itself")
                 reuse = next((each.value for each in call.keywords if each.arg == "reuse"), None)
                 is_own = isinstance(reuse, ast.Name) and reuse.id == self.found.reuse
                 is_own |= isinstance(reuse, ast.Attribute) and reuse.attr == "AUTO_REUSE"

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 
 from ..requests.request import names_in
-from . import call_sites, functions, iterators, lists, objects, outputs, purity, resets, summaries
+from . import averages, call_sites, functions, iterators, lists, objects, outputs, purity, resets, summaries
 from .statements import Item
 from .texts import indented
 from .training import TapeStep, tape_step
@@ -24,7 +24,9 @@ def write(unit: Unit) -> None:
     objects.rewrite_calls(unit)
     resets.write_datasets(unit)
     outputs.write_summaries(unit)
+    averages.check_averages(unit)
     lists.list_variables(unit)
+    averages.write_averages(unit)
     outputs.drop_resets(unit)
     unit.check_made_once()
     _write(unit)
@@ -35,9 +37,9 @@ def _write(unit: Unit) -> None:
     for item in moved:
         step = tape_step(unit.kinds, unit.texts, item, unit.scope, unit)
         if step is not None and step.optimizer in unit.rates:
-            rate = unit.rates[step.optimizer]
+            rate, variable = unit.rates[step.optimizer]
             item.reads |= names_in([rate])
-            line = f"{step.optimizer}.learning_rate.assign({unit.rate_texts[rate]})"
+            line = f"{variable}.assign({unit.rate_texts[rate]})"
             step = dataclasses.replace(step, lines=[line, *step.lines] if step.is_operation else step.lines)
         if item in unit.tape_lists:
             step = TapeStep(unit.texts.statement(item.statement), None, False) if step is None else step
@@ -103,7 +105,7 @@ def _made_once(unit: Unit, statement: ast.stmt, items: dict[ast.stmt, Item]) -> 
     if item in unit.writers:
         lines = summaries.writing_function(unit.texts, unit.writers[item], unit.texts.tensorflow, unit.merges[item])
         made += [*unit.blank, *lines, *unit.blank]
-    made = [*unit.before.get(item, []), *made]
+    made = [*unit.before.get(item, []), *made, *unit.after.get(item, [])]
     return [*before, *made] if made else []
 
 

@@ -26,7 +26,6 @@ _GRAPH = {
     "tf.model_variables": "a collection of the graph",
     "tf.moving_average_variables": "a collection of the graph",
     "tf.make_template": "a template",
-    "tf.train.ExponentialMovingAverage": "a moving average of variables",
     "tf.train.start_queue_runners": "queue runners",
     "tf.train.import_meta_graph": "a graph that is read from a file",
     "tf.import_graph_def": "a graph that is read from a file",

@@ -12,7 +12,7 @@ from ..requests.request import NotPossible, names_in
 from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
-from .queues import is_queue_operation
+from .queues import is_operation_call
 from .refusals import check_items, is_dropped
 from .statements import OPERATIONS, Item, flattened, is_block
 from .texts import Texts
@@ -85,6 +85,8 @@ class Unit:
         requests: Its functions, in the order of the text.
         replaced: Statement of the program -> its new lines.
         before: Statement -> lines that are put before it.
+        after: Statement that requests compute -> lines behind the objects that are made in its place.
+        averaged: Statement that updates moving averages -> these, and the list of the variables.
         objects: Statement -> the layers, optimizers and iterators in it, which are made in its place: the name, the
             expression that makes it, and its kind.
         merges: Statement that merges summaries -> these.
@@ -99,7 +101,7 @@ class Unit:
         iterator_makers: The names of iterators that have initializers -> what makes these.
         iterators: Those that requests begin anew.
         initializations: The statements that initialize variables.
-        rates: Optimizer -> its learning rate, if requests compute that.
+        rates: Optimizer -> its learning rate, if requests compute that, and the variable that is set to it.
         rate_texts: Learning rate -> what it becomes.
         steps: Statement -> the step of a training that it becomes.
         tape_lists: Statements that list the variables that a tape has seen.
@@ -130,12 +132,14 @@ class Unit:
         self.legacy = made.targets[0].id
         self.made = made
         self.replaced: dict[ast.stmt, list[str]] = {}
-        self.rates: dict[str, ast.expr] = {}
+        self.rates: dict[str, tuple[ast.expr, str]] = {}
         self.rate_texts: dict[ast.expr, str] = {}
         self.initializations: list[ast.stmt] = []
         self.unwrapped: list[ast.With] = []
         self.helpers: dict[ast.With, list[str]] = {}
         self.before: dict[Item, list[str]] = {}
+        self.after: dict[Item, list[str]] = {}
+        self.averaged: dict[Item, tuple[str, str]] = {}
         self.merges: dict[Item, list[summaries.Summary]] = {}
         self.writers: dict[Item, str] = {}
         self.steps: dict[Item, TapeStep] = {}
@@ -270,6 +274,8 @@ class Unit:
                     if creates(self.kinds.symbol(node.value.func)) == "queue":
                         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
                         self.kinds.queues |= dict.fromkeys(names, node.value)
+                    if creates(self.kinds.symbol(node.value.func)) == "average":
+                        self.kinds.averages |= {target.id for target in node.targets if isinstance(target, ast.Name)}
                     if self.kinds.symbol(node.value.func) in PLACEHOLDERS:
                         for target in node.targets:
                             if not isinstance(target, ast.Name):
@@ -430,7 +436,7 @@ class Unit:
         if isinstance(node, ast.Call):
             symbol = self.kinds.symbol(node.func)
             if symbol in OPERATIONS:
-                return all(map(self.is_initializer, node.args))
+                return bool(node.args) and all(map(self.is_initializer, node.args))
             return symbol in INITIALIZERS or self._is_of_iterator(node)
         if isinstance(node, ast.Attribute):  # of an iterator
             return node.attr == "initializer" and self.kinds.of(node.value, self.scope) is Kind.VARIABLE
@@ -458,7 +464,7 @@ class Unit:
     def is_operation(self, item: Item) -> bool:
         value = getattr(item.statement, "value", None)
         is_group = isinstance(value, ast.Call) and self.kinds.symbol(value.func) in OPERATIONS
-        return is_group or is_queue_operation(self.kinds, value)
+        return is_group or is_operation_call(self.kinds, value)
 
     def is_op(self, leaf: ast.expr) -> bool:
         return isinstance(leaf, ast.Name) and leaf.id in self.operations

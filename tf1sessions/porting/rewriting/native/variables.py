@@ -186,7 +186,8 @@ def _calls(statement: ast.stmt, kinds: Kinds) -> Iterator[ast.Call]:
 def _is_variable(kinds: Kinds, call: ast.Call, trainable: bool) -> bool:
     if creates(kinds.symbol(call.func)) != "variable" or (not trainable and is_local_variable(kinds, call)):
         return False
-    is_trainable = not any(
+    is_step = (kinds.symbol(call.func) or "").endswith("global_step")
+    is_trainable = not is_step and not any(
         each.arg == "trainable" and isinstance(each.value, ast.Constant) and not each.value.value
         for each in call.keywords
     )
