@@ -132,7 +132,7 @@ def check_initializers_draw_again() -> None:
 
 
 #: Examples: arguments, and what a line begins with that differs: the order in which a module lists its variables, and
-#: what the program finds in a file of events, which tf.summary writes in another form.
+#: what the program finds in a file of events, which tf.summary writes in another form; and what it prints of the graph.
 EXAMPLES = {
     "while_loop_orbits.py": (("--small_steps", "200"), None),
     "gan_digits.py": (("--steps", "100"), ("D: ",)),
@@ -141,6 +141,7 @@ EXAMPLES = {
     "two_queues.py": ((), None),
     "iris_dataset_iterator.py": (("--steps", "100"), None),
     "csv_queue_regression.py": (("--steps", "100"), None),
+    "batchnorm_mlp.py": ((), ("   layer1/", "6 updates of", "27 variables restored")),
 }
 
 

@@ -9,13 +9,86 @@ from __future__ import annotations
 import ast
 
 from ..requests.request import NotPossible
+from .checkpoints import is_saver
 from .kinds import Kind
 from .queues import is_apply
+from .refusals import calls_of_program, is_print
 from .unit import Unit
 
-__all__ = ["check_averages", "write_averages"]
+__all__ = ["check_averages", "find_restored", "write_averages"]
 
 _METHODS = frozenset(["apply", "average", "average_name"])
+
+
+def find_restored(unit: Unit) -> None:
+    """Note where averages are restored into their variables, from a file that the program has just saved.
+
+    In TensorFlow 1 a saver of ``variables_to_restore()`` does so, whatever the file is. Here the averages are a part of
+    the program's own checkpoints.
+
+    Raises:
+        NotPossible: They are restored in another way.
+    """
+    for node in ast.walk(unit.area):
+        if not _is_listing(unit, node):
+            continue
+        assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        statement = unit.file.parents[node]
+        uses: list[ast.AST] = [node]
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name = statement.targets[0].id
+            names = [each for each in ast.walk(unit.area) if isinstance(each, ast.Name) and each.id == name]
+            uses = [each for each in names if isinstance(each.ctx, ast.Load)]
+            if len(uses) != len(names) - 1:
+                raise NotPossible(statement, "Averages of variables are restored in a way that is not known")
+            unit.replaced[statement] = []
+        for each in uses:
+            _note_use(unit, ast.unparse(node.func.value), each)
+
+
+def _is_listing(unit: Unit, node: ast.AST) -> bool:
+    """Whether an expression is ``averages.variables_to_restore()``."""
+    function = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else None
+    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+        return False
+    return function.attr == "variables_to_restore" and function.value.id in unit.kinds.averages
+
+
+def _note_use(unit: Unit, average: str, node: ast.AST) -> None:
+    """Note a use of what ``variables_to_restore()`` gives: a saver has it, or it is printed."""
+    statement = next(each for each in unit.file.around(node) if isinstance(each, ast.stmt))
+    if is_print(statement) and not calls_of_program(unit.kinds, statement):
+        if statement not in unit.replaced:
+            unit.replaced[statement] = []
+            unit.dropped.append(statement)
+        return
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    function = call.func if isinstance(call, ast.Call) else None
+    made = function.value if isinstance(function, ast.Attribute) and function.attr == "restore" else None
+    if (
+        isinstance(call, ast.Call)
+        and is_saver(unit.kinds, made)
+        and unit.file.parents[node] is made
+        and len(call.args) == 2
+    ):
+        saver = _saver_of(unit, call.args[1])
+        if saver is not None:
+            unit.restored[statement] = average, saver
+            return
+    raise NotPossible(node, "Averages of variables are restored from a file that may be of TensorFlow 1")
+
+
+def _saver_of(unit: Unit, path: ast.expr) -> str | None:
+    """The name of the saver that saved a file, if its path is known by what that gave."""
+    if not isinstance(path, ast.Name):
+        return None
+    stores = [each for each in ast.walk(unit.area) if isinstance(each, ast.Name) and each.id == path.id]
+    made = [unit.file.parents[each] for each in stores if not isinstance(each.ctx, ast.Load)]
+    value = made[0].value if len(made) == 1 and isinstance(made[0], ast.Assign) else None
+    function = value.func if isinstance(value, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or function.attr != "save" or not isinstance(function.value, ast.Name):
+        return None
+    return function.value.id
 
 
 def check_averages(unit: Unit) -> None:
@@ -28,7 +101,7 @@ def check_averages(unit: Unit) -> None:
         if not isinstance(node, ast.Name) or node.id not in unit.kinds.averages or not isinstance(node.ctx, ast.Load):
             continue
         parent = unit.file.parents[node]
-        if not isinstance(parent, ast.Attribute) or parent.attr not in _METHODS:
+        if not isinstance(parent, ast.Attribute) or parent.attr not in (*_METHODS, "variables_to_restore"):
             raise NotPossible(node, "A moving average of variables is used in a way that is not known")
     for item in unit.items:
         for call in ast.walk(item.statement):

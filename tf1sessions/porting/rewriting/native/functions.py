@@ -145,8 +145,6 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
         is_outside = request.statement is not None and _is_in_function(unit, request.statement)
         before = [item for item in moved if is_outside or item.statement.lineno < where.lineno]
         needs.append(slices.needed(before, names, request.feeds))
-        if request.statement is not None:
-            normalization.check_updates(unit, request, needs[-1])
         bound = set(request.feeds).union(*(item.binds for item in needs[-1]))
         static = [item for item in unit.items if item not in moved and item.statement.lineno < where.lineno]
         bound |= set().union(*(item.binds for item in static))
@@ -317,13 +315,15 @@ def _function(
     rest.sort(key=unit.items.index)
     after += _lines(unit, rest)
     forward += [line for item in rest if item in unit.steps for line in unit.steps[item].inside]
+    frozen = normalization.frozen_lines(unit) if request in unit.frozen else ([], [])
+    lines += indented(frozen[0])
     if tapes:
         persistent = "persistent=True" if tapes > 1 else ""
         lines.append(f"{INDENT}with {base}.GradientTape({persistent}) as {unit.local('tape')}:")
         lines += indented(forward or ["pass"], 2)
     else:
         lines += indented(forward)
-    lines += indented(after)
+    lines += indented([*after, *frozen[1]])
     if request.statement is not None:
         lines += indented(_returned(unit, request))
     return lines

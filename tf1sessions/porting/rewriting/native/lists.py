@@ -21,6 +21,9 @@ def list_variables(unit: Unit) -> None:
     for number, item in enumerate(unit.items):
         for call in calls_inner_first(item.statement):
             found = variables.variable_list(unit.kinds, call)
+            by_name = variables.variable_name(unit.kinds, call)
+            if by_name is not None and not unit.is_moved(item):
+                found = variables.VariableList(call, False, None)
             if found is None:
                 continue
             statement = item.statement
@@ -42,6 +45,8 @@ def list_variables(unit: Unit) -> None:
                 raise NotPossible(call, "A training step lists variables in a loop")
             objects = {each: [(name, kind) for name, _, kind in made] for each, made in unit.objects.items()}
             text = variables.written_out(unit.kinds, unit.texts, found, before, objects, unit.scope)
+            if by_name is not None:
+                text = f"next(each for each in {text} if each.name == {by_name!r})"
             if unit.is_moved(item):
                 name = unit.new_name("variables")
                 unit.objects.setdefault(item, []).append((name, text, "list"))

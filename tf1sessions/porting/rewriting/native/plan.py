@@ -6,7 +6,19 @@ import ast
 import dataclasses
 
 from ..requests.request import names_in
-from . import averages, call_sites, functions, iterators, lists, objects, outputs, purity, resets, summaries
+from . import (
+    averages,
+    call_sites,
+    functions,
+    iterators,
+    lists,
+    normalization,
+    objects,
+    outputs,
+    purity,
+    resets,
+    summaries,
+)
 from .statements import Item
 from .texts import indented
 from .training import TapeStep, tape_step
@@ -24,6 +36,7 @@ def write(unit: Unit) -> None:
     objects.rewrite_calls(unit)
     resets.write_datasets(unit)
     outputs.write_summaries(unit)
+    averages.find_restored(unit)
     averages.check_averages(unit)
     lists.list_variables(unit)
     averages.write_averages(unit)
@@ -49,6 +62,7 @@ def _write(unit: Unit) -> None:
             unit.operations |= item.binds
     functions.check_rebinding(unit, moved)  # with the learning rates that are known now
     functions.check_uses(unit, moved)
+    normalization.find_frozen(unit, moved)
     running = []
     if unit.built is not None:
         running.append(lists.building_request(unit, *unit.built))

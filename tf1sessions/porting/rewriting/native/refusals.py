@@ -11,7 +11,7 @@ from ..requests.request import NotPossible, refuse_code_in_texts
 from .call_table import ENTRIES
 from .kinds import Kind, Kinds, creates, names_read
 from .statements import Item
-from .variables import collection_key, is_local_list, variable_list
+from .variables import collection_key, is_local_list, variable_list, variable_name
 
 __all__ = ["calls_of_program", "check_file", "check_items", "is_dropped", "is_print"]
 
@@ -68,6 +68,8 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
     refuse_code_in_texts(file)
     for use in file.uses:
         if use.call is not None and _is_local_list(file, kinds, use.call):
+            continue
+        if use.call is not None and variable_name(kinds, file.parents.get(file.parents[use.call])) is not None:
             continue
         what = None if _is_of_writer(file, kinds, use.node) else _kept_by_graph(use.name)
         if what is not None:

@@ -13,7 +13,7 @@ from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
 from .queues import is_operation_call
-from .refusals import check_items, is_dropped
+from .refusals import calls_of_program, check_items, is_dropped, is_print
 from .statements import OPERATIONS, Item, flattened, is_block
 from .texts import Texts
 from .training import TapeStep
@@ -86,6 +86,8 @@ class Unit:
         replaced: Statement of the program -> its new lines.
         before: Statement -> lines that are put before it.
         after: Statement that requests compute -> lines behind the objects that are made in its place.
+        restored: Statement that restores averages into their variables -> the averages, and the saver that saved them.
+        frozen: Requests that leave the averages of batch normalisation as they are.
         averaged: Statement that updates moving averages -> these, and the list of the variables.
         objects: Statement -> the layers, optimizers and iterators in it, which are made in its place: the name, the
             expression that makes it, and its kind.
@@ -138,6 +140,7 @@ class Unit:
         self.unwrapped: list[ast.With] = []
         self.helpers: dict[ast.With, list[str]] = {}
         self.before: dict[Item, list[str]] = {}
+        self.frozen: set[Request] = set()
         self.after: dict[Item, list[str]] = {}
         self.averaged: dict[Item, tuple[str, str]] = {}
         self.merges: dict[Item, list[summaries.Summary]] = {}
@@ -167,12 +170,14 @@ class Unit:
         self.iterators: dict[str, iterators.RemadeIterator] = {}
         self.iterators |= iterators.find_iterators(self)
         self.updates: set[str] = set()
+        self.dropped: list[ast.stmt] = []
+        self.restored: dict[ast.stmt, tuple[str, str]] = {}
         self._drop_updates()
         self._read_summaries()
         self._decide_constants()
         self._compute_what_is_changed()
         check_items(kinds, node, self.items)
-        self.dropped = [item.statement for item in self.items if is_dropped(item)]
+        self.dropped += [item.statement for item in self.items if is_dropped(item)]
         for item in self.items:
             modules.note(item.statement, self.scope)
         self.shared: dict[tuple[str, str], str] = {}
@@ -301,9 +306,20 @@ class Unit:
                 self.updates |= item.binds
         for item in self.items:
             own = names_read(item.statement) & self.updates
+            if own and is_print(item.statement) and not calls_of_program(self.kinds, item.statement):
+                continue
             if own and not self.is_operation(item):
                 raise NotPossible(item.statement, f"{sorted(own)[0]!r}, the updates of layers, are used as values")
             item.reads -= self.updates
+        for item in [each for each in self.items if names_read(each.statement) & self.updates]:
+            if is_print(item.statement):
+                self._drop(item.statement)
+                self.items.remove(item)
+
+    def _drop(self, statement: ast.stmt) -> None:
+        """Leave out a statement that prints something of the graph."""
+        self.replaced[statement] = []
+        self.dropped.append(statement)
 
     def _read_summaries(self) -> None:
         """Requests fetch the values of summaries, as a dict; a function writes them."""

@@ -18,6 +18,7 @@ __all__ = [
     "is_local_variable",
     "is_update_list",
     "variable_list",
+    "variable_name",
     "written_out",
 ]
 
@@ -71,6 +72,23 @@ def collection_key(kinds: Kinds, node: ast.AST) -> str | None:
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         return key.value.upper()
     return ""
+
+
+#: What the variables of layers are called.
+_PARTS = frozenset("kernel bias gamma beta moving_mean moving_variance".split())
+
+
+def variable_name(kinds: Kinds, node: ast.AST | None) -> str | None:
+    """The name by which a call asks the graph for a variable of a layer; None for any other expression."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or function.attr not in ("get_tensor_by_name", "as_graph_element"):
+        return None
+    assert isinstance(node, ast.Call)
+    graph = function.value.func if isinstance(function.value, ast.Call) else None
+    name = node.args[0].value if len(node.args) == 1 and isinstance(node.args[0], ast.Constant) else None
+    if kinds.symbol(graph) != "tf.get_default_graph" or not isinstance(name, str) or node.keywords:
+        return None
+    return name if name.endswith(":0") and name[:-2].rpartition("/")[2] in _PARTS else None
 
 
 def is_update_list(kinds: Kinds, node: ast.AST) -> bool:

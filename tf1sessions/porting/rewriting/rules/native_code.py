@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
-from ..native import attributes, classes, inlining, input_functions, plan, queue_runners, separation
+from ..native import attributes, classes, inlining, input_functions, plan, queue_runners, saver_names, separation
 from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import check_file
@@ -69,7 +69,7 @@ class _Planned:
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
         file = queue_runners.with_threads(inlining.inlined(input_functions.with_datasets(original)))
-        found = classes.lowered(separation.separated(file))
+        found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
     except NotPossible as error:
         return error
     if found.file is original:
