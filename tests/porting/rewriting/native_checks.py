@@ -16,6 +16,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import tensorflow as tf
 from absl import flags
 from native_programs import PROGRAMS
+from native_state_programs import STATE_PROGRAMS
 from support import ROOT
 
 from tf1sessions.porting import ordered_inputs
@@ -75,6 +76,7 @@ def executed(text: str, path: str = "program.py", arguments: tuple[str, ...] = (
 def in_functions(text: str, initial: dict[str, Any], *place: Any) -> tuple[str, dict[str, Any]]:
     """Run what step ``native`` gives, from the same initial values."""
     v1.keras.backend.clear_session()  # the names of layers are counted anew
+    tf.random.set_seed(None)  # of the program before
     values = native_run.GivenValues(initial)
     with contextlib.ExitStack() as stack:
         values.watch(stack)
@@ -83,7 +85,7 @@ def in_functions(text: str, initial: dict[str, Any], *place: Any) -> tuple[str, 
 
 def check_programs() -> None:
     failed = []
-    for name, text in PROGRAMS.items():
+    for name, text in (PROGRAMS | STATE_PROGRAMS).items():
         steps = ported(text)
         if "tf1sessions" in steps["native"] or "Session" in steps["native"]:
             failed.append(f"{name}: not ported")

@@ -28,6 +28,7 @@ def find_frozen(unit: Unit, moved: Sequence[Item]) -> None:
         if all(map(unit.is_initializer, request.leaves)):
             continue
         items = slices.needed(moved, names_in(request.leaves), request.feeds)
+        _check_updates(unit, request, items, moved)
         if not _may_update(unit, request, items):
             continue
         unit.frozen.add(request)
@@ -38,6 +39,31 @@ def find_frozen(unit: Unit, moved: Sequence[Item]) -> None:
                 where = request.statement if request.statement is not None else place.statement
                 raise NotPossible(where, "A request may run batch normalisation in training mode without its updates")
             unit.built = place, layers
+
+
+def _check_updates(unit: Unit, request: Request, items: Sequence[Item], moved: Sequence[Item]) -> None:
+    """Refuse a request that runs other updates than those of the layers that it computes with.
+
+    Raises:
+        NotPossible: It runs those of layers that it does not need, or not all that it trains.
+    """
+    running = [item for item in items if _runs_updates(unit, item)]
+    if not running:
+        return
+    lists = [
+        each for item in unit.update_lists for each in ast.walk(item) if variables.is_update_list(unit.kinds, each)
+    ]
+    contexts = [each for item in running for block in item.context for each in ast.walk(block.items[0].context_expr)]
+    lists += [each for each in contexts if variables.is_update_list(unit.kinds, each)]
+    last = max(each.lineno for each in lists if isinstance(each, ast.Call))
+    training = [item for item in moved if any(map(_may_train, _layers(unit.kinds, item.statement)))]
+    where = request.statement if request.statement is not None else unit.made
+    if any(item not in items and item.statement.lineno < last for item in training):
+        raise NotPossible(where, "A request runs the updates of batch normalisation in layers that it does not need")
+    if len(training) > 1 and any(
+        isinstance(each, ast.Call) and len(each.args) + len(each.keywords) > 1 for each in lists
+    ):
+        raise NotPossible(where, "A request may not run all updates of the batch normalisation that it trains")
 
 
 def frozen_lines(unit: Unit) -> tuple[list[str], list[str]]:

@@ -44,7 +44,7 @@ def with_threads(file: FileUses) -> FileUses:
         return file
     if not any(each.bound == "threading" for each in file.imports):
         first = next(iter(headers.tensorflow_statements(file)))
-        edits.append(headers.insert_before(file, first, "import threading"))
+        edits.append(headers.insert_before(file, first, ["import threading"]))
     source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
     new = read_file(source, file.module, is_package=file.is_package)
     assert isinstance(new, FileUses)
@@ -115,7 +115,7 @@ class _Runner:
         legacy = ast.unparse(block.items[0].context_expr)
         lead = " " * block.col_offset
         start = self._free(f"start_{self.name}")
-        lines = self._function(start, self._free(f"run_{self.name}"), legacy)
+        lines = self._function(start, self._free(f"run_{self.name}"), legacy, lead)
         at = positions.line_start(block.lineno)
         yield Edit(at, at, "".join((lead + line if line else "") + newline for line in lines))
         yield positions.replace(self.started, f"{start}({positions.source(self.coordinator)})")
@@ -127,7 +127,7 @@ class _Runner:
             name = f"{wish}_{number}"
         return name
 
-    def _function(self, start: str, run: str, legacy: str) -> list[str]:
+    def _function(self, start: str, run: str, legacy: str, lead: str) -> list[str]:
         errors = next(each.bound for each in self.file.imports if each.meaning == "tensorflow")
         daemon = f", daemon={self.file.positions.source(self.is_daemon)}" if self.is_daemon is not None else ""
         body = [
@@ -151,7 +151,8 @@ class _Runner:
             *indented(["coord.register_thread(thread)", "thread.start()"]),
             "return threads",
         ]
-        return [f"{run} = {legacy}.function({self.name})", "", f"def {start}(coord):", *indented(body), ""]
+        blank = [""] * (1 if lead else 2)
+        return [f"{run} = {legacy}.function({self.name})", *blank, f"def {start}(coord):", *indented(body), *blank]
 
 
 def _operation(file: FileUses, node: ast.expr) -> tuple[ast.expr, str] | None:

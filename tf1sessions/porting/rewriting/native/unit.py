@@ -115,6 +115,7 @@ class Unit:
         helpers: Block -> the functions behind it that requests of several functions call.
         unwrapped: Blocks inside of loops and conditions, which build nothing.
         updates: Names that are bound to the updates of layers.
+        update_lists: The statements that bind these.
         dropped: Statements that print tensors, of which nothing is left.
         renamed: Names that are bound anew behind the graph -> what they are called from there on.
         names_used: Names that no new object may have.
@@ -170,6 +171,7 @@ class Unit:
         self.iterators: dict[str, iterators.RemadeIterator] = {}
         self.iterators |= iterators.find_iterators(self)
         self.updates: set[str] = set()
+        self.update_lists: list[ast.stmt] = []
         self.dropped: list[ast.stmt] = []
         self.restored: dict[ast.stmt, tuple[str, str]] = {}
         self._drop_updates()
@@ -304,6 +306,7 @@ class Unit:
                 self.items.remove(item)
                 self.replaced[statement] = []
                 self.updates |= item.binds
+                self.update_lists.append(statement)
         for item in self.items:
             own = names_read(item.statement) & self.updates
             if own and is_print(item.statement) and not calls_of_program(self.kinds, item.statement):
