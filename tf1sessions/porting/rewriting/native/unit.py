@@ -134,6 +134,32 @@ class Unit:
         assert isinstance(made.targets[0], ast.Name)
         self.legacy = made.targets[0].id
         self.made = made
+        self._begin()
+        self.names_used = {each.id for each in ast.walk(file.tree) if isinstance(each, ast.Name)}
+        self.names_used |= {each.bound for each in file.imports}
+        self.names_used |= {each.name for each in ast.walk(file.tree) if isinstance(each, ast.ClassDef)}
+        self.names_used |= {name for name in kinds.functions if not modules.needs_class(name)}
+        self.names_used -= {name for name in kinds.functions if modules.needs_class(name)}
+        self.names_used -= _step_names(node)
+        self.items, self.requests = self._read()
+        self._check_feeds()
+        self.initializers: dict[str, list[ast.expr]] = {}
+        self.iterator_makers = iterators.iterator_makers(self)
+        self._find_initializers()
+        self.iterators: dict[str, iterators.RemadeIterator] = {}
+        self.iterators |= iterators.find_iterators(self)
+        self._drop_updates()
+        self._read_summaries()
+        self._decide_constants()
+        self._compute_what_is_changed()
+        check_items(kinds, node, self.items)
+        self.dropped += [item.statement for item in self.items if is_dropped(item)]
+        for item in self.items:
+            modules.note(item.statement, self.scope)
+        self._locals: dict[str, str] = {}
+
+    def _begin(self) -> None:
+        """Note nothing yet."""
         self.replaced: dict[ast.stmt, list[str]] = {}
         self.rates: dict[str, tuple[ast.expr, str]] = {}
         self.rate_texts: dict[ast.expr, str] = {}
@@ -150,42 +176,20 @@ class Unit:
         self.tape_lists: set[Item] = set()
         self.renamed: dict[str, str] = {}
         self.built: tuple[Item, list[Item]] | None = None
-        self.names_used = {each.id for each in ast.walk(file.tree) if isinstance(each, ast.Name)}
-        self.names_used |= {each.bound for each in file.imports}
-        self.names_used |= {each.name for each in ast.walk(file.tree) if isinstance(each, ast.ClassDef)}
-        self.names_used |= {name for name in kinds.functions if not modules.needs_class(name)}
-        self.names_used -= {name for name in kinds.functions if modules.needs_class(name)}
-        self.names_used -= _step_names(node)
         self.specs: dict[str, ast.expr] = {}
         self.feed_order: list[str] = []
         self.truth_values: set[str] = set()
         self.operations: set[str] = set()
         self.objects: dict[Item, list[tuple[str, str, str]]] = {}
-        self.items, self.requests = self._read()
-        self._check_feeds()
-        self.initializers: dict[str, list[ast.expr]] = {}
         self.dtypes: dict[str, str] = {}
         self.metric_values: dict[Item, Item] = {}
-        self.iterator_makers = iterators.iterator_makers(self)
-        self._find_initializers()
-        self.iterators: dict[str, iterators.RemadeIterator] = {}
-        self.iterators |= iterators.find_iterators(self)
         self.updates: set[str] = set()
         self.update_lists: list[ast.stmt] = []
         self.dropped: list[ast.stmt] = []
         self.restored: dict[ast.stmt, tuple[str, str]] = {}
-        self._drop_updates()
-        self._read_summaries()
-        self._decide_constants()
-        self._compute_what_is_changed()
-        check_items(kinds, node, self.items)
-        self.dropped += [item.statement for item in self.items if is_dropped(item)]
-        for item in self.items:
-            modules.note(item.statement, self.scope)
         self.shared: dict[tuple[str, str], str] = {}
         self.named_layers: dict[tuple[str, str], str] = {}
         self.layer_counts: dict[tuple[str, str], int] = {}
-        self._locals: dict[str, str] = {}
 
     @property
     def area(self) -> ast.AST:
