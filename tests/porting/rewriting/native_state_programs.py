@@ -260,12 +260,17 @@ STATE_PROGRAMS = {
         first = tf.FIFOQueue(50, tf.float32, shapes=[[6]])
         second = tf.FIFOQueue(4, [tf.float32, tf.int32], shapes=[[6], []])
         put, close = first.enqueue_many([x]), first.close()
-        runner = tf.train.QueueRunner(second, [second.enqueue([first.dequeue() * 2.0, 1])] * 2)
+        third = tf.FIFOQueue(60, tf.float32, shapes=[[6]])
+        move = third.enqueue(first.dequeue())
+        # Two threads.
+        filler = tf.train.QueueRunner(third, [move] * 2)
+        runner = tf.train.QueueRunner(second, [second.enqueue([third.dequeue() * 2.0, 1]) for _ in range(2)])
         step, total, count = sums(*second.dequeue_up_to(3))
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
             coord = tf.train.Coordinator()
             threads = runner.create_threads(sess, coord=coord, start=True)
+            others = filler.create_threads(sess, coord=coord, daemon=True, start=True)
             sess.run(put, {x: data})
             sess.run(close)
             try:
@@ -275,7 +280,7 @@ STATE_PROGRAMS = {
                 print('no more')
             finally:
                 coord.request_stop()
-            coord.join(threads)
+            coord.join(threads + others)
             total, count = sess.run([total, count])
         print(total, count)
         """

@@ -109,16 +109,33 @@ class _Runner:
     def edits(self) -> Iterator[Edit]:
         """The edits that make it a request and a function that starts threads."""
         positions, newline = self.file.positions, self.file.source.newline
-        yield positions.replace(self.made, positions.source(self.operation))
+        operation = self.name
+        if isinstance(self.operation, ast.Name):
+            operation = self.operation.id
+            yield self._without(self.file.parents[self.made])
+        else:
+            yield positions.replace(self.made, positions.source(self.operation))
         block = _block(self.file, self.started)
         assert block is not None
         legacy = ast.unparse(block.items[0].context_expr)
         lead = " " * block.col_offset
         start = self._free(f"start_{self.name}")
-        lines = self._function(start, self._free(f"run_{self.name}"), legacy, lead)
+        lines = self._function(start, self._free(f"run_{self.name}"), legacy, lead, operation)
         at = positions.line_start(block.lineno)
         yield Edit(at, at, "".join((lead + line if line else "") + newline for line in lines))
         yield positions.replace(self.started, f"{start}({positions.source(self.coordinator)})")
+
+    def _without(self, statement: ast.AST) -> Edit:
+        """The edit that takes a statement away, with the comments right above it."""
+        assert isinstance(statement, ast.Assign)
+        block = self.file.parents[statement]
+        if isinstance(block, ast.With) and len(block.body) == 1:
+            return self.file.positions.replace(statement, "pass")
+        lines, first = self.file.source.text.splitlines(), statement.lineno
+        while lines[first - 2].lstrip().startswith("#"):
+            first -= 1
+        positions = self.file.positions
+        return Edit(positions.line_start(first), positions.line_start((statement.end_lineno or 0) + 1), "")
 
     def _free(self, wish: str) -> str:
         name, number = wish, 1
@@ -127,7 +144,7 @@ class _Runner:
             name = f"{wish}_{number}"
         return name
 
-    def _function(self, start: str, run: str, legacy: str, lead: str) -> list[str]:
+    def _function(self, start: str, run: str, legacy: str, lead: str, operation: str) -> list[str]:
         errors = next(each.bound for each in self.file.imports if each.meaning == "tensorflow")
         daemon = f", daemon={self.file.positions.source(self.is_daemon)}" if self.is_daemon is not None else ""
         body = [
@@ -152,7 +169,7 @@ class _Runner:
             "return threads",
         ]
         blank = [""] * (1 if lead else 2)
-        return [f"{run} = {legacy}.function({self.name})", *blank, f"def {start}(coord):", *indented(body), *blank]
+        return [f"{run} = {legacy}.function({operation})", *blank, f"def {start}(coord):", *indented(body), *blank]
 
 
 def _operation(file: FileUses, node: ast.expr) -> tuple[ast.expr, str] | None:
