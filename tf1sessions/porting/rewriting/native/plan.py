@@ -41,6 +41,7 @@ def write(unit: Unit) -> None:
     lists.list_variables(unit)
     averages.write_averages(unit)
     outputs.drop_resets(unit)
+    functions.check_rebinding(unit, [item for item in unit.items if unit.is_moved(item)])  # of placeholders, too
     unit.check_made_once()
     _write(unit)
 

@@ -26,7 +26,7 @@ def separated(file: FileUses) -> FileUses:
     """
     stack: list[ast.stmt] = [each for each in ast.walk(file.tree) if isinstance(each, ast.With) and is_any_block(each)]
     has_queues = any(creates(use.name) == "queue" for use in file.uses)
-    edits: list[Edit] = []
+    edits = list(_imports(file))
     for block in stack:  # and scopes of names in it; a loop is one statement of the graph
         assert isinstance(block, ast.With)
         edits += _lines(file, block.body)
@@ -53,6 +53,13 @@ def _lines(file: FileUses, body: list[ast.stmt]) -> Iterator[Edit]:
             _, end = file.positions.span(one)
             start, _ = file.positions.span(other)
             yield Edit(end, start, f"{file.source.newline}{lead}")
+
+
+def _imports(file: FileUses) -> Iterator[Edit]:
+    """Begin a line before each statement on the line of an import of this package, which will go."""
+    ours = {each.statement.lineno for each in file.imports if each.meaning.startswith("tf1sessions")}
+    body = [each for each in file.tree.body if each.lineno in ours]
+    yield from _lines(file, body) if body else ()
 
 
 def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:

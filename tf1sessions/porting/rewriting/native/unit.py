@@ -411,6 +411,8 @@ class Unit:
         """A placeholder that a call of what is made once is given: not its shape, nor as the key of a dict."""
         for node in ast.walk(item.statement):
             if isinstance(node, ast.Name) and node.id in self.kinds.placeholders and isinstance(node.ctx, ast.Load):
+                if node.id in self.renamed and self.texts.of(node) == self.renamed[node.id]:
+                    continue
                 parent = self.file.parents[node]
                 while isinstance(parent, ast.List | ast.Tuple):
                     parent = self.file.parents[parent]
