@@ -146,6 +146,33 @@ STATE_PROGRAMS = {
                 print('epoch', epoch, sess.run(accuracy), sess.run([accuracy, mean, table]))
         """
     ),
+    "losses that the graph keeps": program(
+        """
+        def penalty(w):
+            return 0.1 * tf.nn.l2_loss(w)
+
+        def losses(out, y, w):
+            first = tf.losses.mean_squared_error(y, out)
+            tf.losses.add_loss(penalty(w))
+            return first, tf.losses.get_total_loss()
+
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.placeholder(tf.float32, [None, 1])
+        w = tf.Variable(tf.ones([6, 1]))
+        out = tf.matmul(x, w)
+        error, total = losses(out, y, w)
+        extra = tf.reduce_mean(tf.abs(out))
+        tf.losses.add_loss(extra)
+        with tf.name_scope('losses'):
+            second = tf.losses.get_total_loss(name='total')
+        third = tf.reduce_max(tf.losses.get_losses())
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(second)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for k in range(3):
+                print(sess.run([train, total, second, third, error], {x: data, y: target})[1:])
+        """
+    ),
     "learning rates that change": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])
@@ -173,6 +200,9 @@ STATE_PROGRAMS = {
                 print(sess.run([train_b, loss_b], feed)[1], sess.run([train_d, loss_d], feed)[1])
                 sess.run(slow.assign(0.02 * k))
                 print(sess.run([train_c, loss_c], {x: data, y: target})[1])
+            a, slow = sess.run([a, slow])
+        x, rate = data[:, :1], 3.0
+        print(a.ravel(), np.add(x * rate, slow).sum())
         """
     ),
     "moving averages of variables": program(

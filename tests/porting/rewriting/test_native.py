@@ -269,6 +269,12 @@ REFUSED = {
     "value, update = tf.metrics.mean(y)\n" + RUN.replace("(y,", "([value, update],"): (
         "A request updates a metric and reads its value besides, in no order"
     ),
+    "for _ in range(2):\n    loss = tf.losses.mean_squared_error(y, y + 1.0)\nz = tf.losses.get_total_loss()\n"
+    + RUN.replace("y,", "z,"): "It has the losses that the graph keeps",
+    "loss = tf.losses.mean_squared_error(y, y + 1.0)\nz = tf.losses.get_total_loss('scope')\n"
+    + RUN.replace("y,", "z,"): "It has the losses that the graph keeps",
+    "def loss(y):\n    return tf.losses.mean_squared_error(y, y + 1.0)\na = loss(y) + loss(y)\n"
+    "z = tf.losses.get_total_loss()\n" + RUN.replace("y,", "z,"): "It has the losses that the graph keeps",
     "both = tf.metrics.mean(y)\n" + RUN: "The value and the update of a metric are used apart",
     "update = tf.metrics.recall(y > 1, y > 0)[1]\n" + RUN: "It has a metric, whose variables are local",
     "scale = 2.0\ny = y * scale\n" + RUN + "    for scale in range(3):\n        pass\n": "'scale' gets another value",
@@ -439,6 +445,11 @@ def test_what_a_reviewer_would_ask_for():
     found = after("import tensorflow as tf\n" + GRAPH + train + choice + run, "native")
     assert "None" not in found.replace("[None, 2]", "") and "initialize" not in found and "if " not in found
     assert 'feed = {"x": [[1, 2]]}\nprint(run_train_and_y(**feed).numpy())\n' in found
+
+
+def test_an_import_that_shares_its_line():
+    text = "import os; import tensorflow as tf;\n" + GRAPH + RUN
+    assert after(text, "native").startswith("import os\nimport tensorflow as tf\n\nx = tf.TensorSpec(")
 
 
 def test_an_import_beside_another_statement_stays():

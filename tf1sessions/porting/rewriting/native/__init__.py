@@ -19,6 +19,7 @@ Files::
     attributes.py    names that stand for attributes of such classes, as attributes again
     inlining.py      functions that build and are called once, in place of their call
     input_functions.py  functions that give the next elements of a data set: they give the data set
+    listed_losses.py   losses that the graph keeps, written out
     queue_runners.py   queue runners, as functions that start threads
     saver_names.py     savers that are used where they are made get a name
     modules.py       functions that make variables become classes of tf.Module

@@ -33,10 +33,15 @@ from .unit import PLACEHOLDERS
 
 __all__ = ["inlined"]
 
-_SYMBOLS = frozenset(
-    [*PLACEHOLDERS, *OPERATIONS, "tf.train.ExponentialMovingAverage", "tf.train.QueueRunner", "tf.losses.add_loss",
-     "tf.train.get_or_create_global_step", "tf.train.create_global_step", "tf1sessions.porting.LegacySaver"]
-)  # fmt: skip
+_SYMBOLS = (
+    frozenset(PLACEHOLDERS)
+    | OPERATIONS
+    | frozenset(
+        "tf.train.ExponentialMovingAverage tf.train.QueueRunner tf.train.get_or_create_global_step "
+        "tf.train.create_global_step tf.losses.add_loss tf.losses.get_total_loss tf.losses.get_losses "
+        "tf1sessions.porting.LegacySaver".split()
+    )
+)
 _METHODS = frozenset(
     "minimize apply_gradients enqueue enqueue_many make_one_shot_iterator make_initializable_iterator".split()
 )

@@ -228,6 +228,9 @@ class Unit:
         for node in ast.walk(self.node):
             if isinstance(node, ast.With) and is_block(node, self.legacy) and node not in self.node.body:
                 self._unwrap(node, scope)
+        for item in items:
+            if item.binds & self.kinds.placeholders:  # a name may be bound to something else behind the graph
+                self.kinds.run(item.statement, scope)
         return items, requests
 
     def _unwrap(self, block: ast.With, scope: Scope) -> None:

@@ -16,7 +16,17 @@ from collections.abc import Iterator
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
-from ..native import attributes, classes, inlining, input_functions, plan, queue_runners, saver_names, separation
+from ..native import (
+    attributes,
+    classes,
+    inlining,
+    input_functions,
+    listed_losses,
+    plan,
+    queue_runners,
+    saver_names,
+    separation,
+)
 from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import check_file
@@ -68,7 +78,8 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        file = queue_runners.with_threads(inlining.inlined(input_functions.with_datasets(original)))
+        file = inlining.inlined(input_functions.with_datasets(original))
+        file = queue_runners.with_threads(listed_losses.with_listed_losses(file))
         found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
     except NotPossible as error:
         return error
