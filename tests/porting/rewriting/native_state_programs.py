@@ -94,6 +94,8 @@ STATE_PROGRAMS = {
         total = tf.reduce_sum(tf.matmul(epochs.get_next(), w))
         _, fed_rows = of_fed.get_next()
         size = tf.reduce_sum(fed_rows)
+        start = tf.data.Dataset.from_tensor_slices(rows).batch(5).make_initializable_iterator()
+        first = tf.reduce_sum(start.get_next())
         number = either.get_next()
 
         def evaluate(sess, which):
@@ -105,7 +107,8 @@ STATE_PROGRAMS = {
                     return
 
         with tf.Session() as sess:
-            sess.run(tf.global_variables_initializer())
+            sess.run([start.initializer, tf.global_variables_initializer()], feed_dict={rows: data})
+            print('first', sess.run(first), sess.run(first))
             for epoch in range(2):
                 sess.run(epochs.initializer)
                 try:

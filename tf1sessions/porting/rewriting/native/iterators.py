@@ -156,7 +156,7 @@ def begins_anew(unit: Building, request: Asking) -> bool:
 
 def is_run_once(unit: Building, request: Asking) -> bool:
     """Whether a request is run at one place, where the graph is built, and that in no loop."""
-    if len(request.calls) > 1 or request.feeds:
+    if len(request.calls) > 1:
         return False
     return not any(isinstance(each, _REPEATED) for call in request.calls for each in around(unit, call))
 
@@ -199,7 +199,9 @@ def find_iterators(unit: Building) -> dict[str, RemadeIterator]:
     for name, call in unit.iterator_makers.items():
         uses = initializers.get(name, [])
         is_structure = unit.kinds.symbol(call.func) == STRUCTURE
-        if not is_structure and len(uses) <= 1 and all(is_run_once(unit, request) for request, _ in uses):
+        is_fed = any(request.feeds for request, _ in uses)
+        is_once = len(uses) <= 1 and not is_fed and all(is_run_once(unit, request) for request, _ in uses)
+        if is_once and not is_structure:
             continue
         item = next(each for each in unit.items if name in each.binds)
         iterator = found[name] = RemadeIterator(name, item.statement)
