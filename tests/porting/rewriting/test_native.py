@@ -275,6 +275,9 @@ REFUSED = {
     + RUN.replace("y,", "z,"): "It has the losses that the graph keeps",
     "def loss(y):\n    return tf.losses.mean_squared_error(y, y + 1.0)\na = loss(y) + loss(y)\n"
     "z = tf.losses.get_total_loss()\n" + RUN.replace("y,", "z,"): "It has the losses that the graph keeps",
+    "def rows():\n    it = tf.data.Dataset.range(3).make_one_shot_iterator()\n    return it.get_next(), it.get_next()\n"
+    "z = rows()[0]\n"
+    + RUN.replace("y,", "z,"): "rows() makes a placeholder, an iterator or a training step, and is no",
     "both = tf.metrics.mean(y)\n" + RUN: "The value and the update of a metric are used apart",
     "update = tf.metrics.recall(y > 1, y > 0)[1]\n" + RUN: "It has a metric, whose variables are local",
     "scale = 2.0\ny = y * scale\n" + RUN + "    for scale in range(3):\n        pass\n": "'scale' gets another value",
@@ -445,6 +448,14 @@ def test_what_a_reviewer_would_ask_for():
     found = after("import tensorflow as tf\n" + GRAPH + train + choice + run, "native")
     assert "None" not in found.replace("[None, 2]", "") and "initialize" not in found and "if " not in found
     assert 'feed = {"x": [[1, 2]]}\nprint(run_train_and_y(**feed).numpy())\n' in found
+
+
+def test_a_function_that_is_no_part_of_a_graph_stays():
+    text = (
+        "import threading\nimport tensorflow as tf\nlock = threading.Lock()\njobs = []\n"
+        "def more(jobs):\n    jobs.enqueue(3)\n" + GRAPH + RUN + "    with lock:\n        more(jobs)\n"
+    )
+    assert "def more(jobs):\n    jobs.enqueue(3)\n" in after(text, "native")
 
 
 def test_an_import_that_shares_its_line():

@@ -107,10 +107,17 @@ def _only_call(kinds: Kinds, function: ast.FunctionDef) -> ast.Call | None:
         if not isinstance(each, ast.With):
             return None
         if is_any_block(each):
-            return call
+            return call if ast.unparse(each.items[0].context_expr) in _graphs(file) else None
         if not all(is_name_scope(kinds, item) for item in each.items):
             return None
     return None
+
+
+def _graphs(file: FileUses) -> set[str]:
+    """The names of the LegacyGraphs of a file."""
+    calls = [use.call for use in file.uses if use.symbol == "tf1sessions.porting.LegacyGraph" and use.call is not None]
+    made = [file.parents[each] for each in calls]
+    return {ast.unparse(target) for each in made if isinstance(each, ast.Assign) for target in each.targets}
 
 
 class _Inlined:
