@@ -16,6 +16,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import tensorflow as tf
 from absl import flags
 from native_programs import PROGRAMS
+from native_state_programs import STATE_PROGRAMS
 from support import ROOT
 
 from tf1sessions.porting import ordered_inputs
@@ -48,11 +49,15 @@ def in_sessions(text: str, *place: Any) -> tuple[str, dict[str, Any], dict[str, 
     v1.Session.run = noted
     v1.disable_control_flow_v2()
     v1.disable_resource_variables()  # as TensorFlow 1 has it: a fetched variable has its value after the updates
+    reset = v1.reset_default_graph
     try:
-        with tf.Graph().as_default():
-            return executed(re.sub(r".*disable_v2_behavior.*\n", "", text), *place), values["initial"], values["last"]
+        with contextlib.ExitStack() as graphs:
+            v1.reset_default_graph = lambda: graphs.enter_context(tf.Graph().as_default())
+            v1.reset_default_graph()
+            text = re.sub(r".*disable_v2_behavior.*\n", "\n", text)  # AutoGraph reads the file by its lines
+            return executed(text, *place), values["initial"], values["last"]
     finally:
-        v1.Session.run = run
+        v1.Session.run, v1.reset_default_graph = run, reset
         v1.enable_resource_variables()
         v1.enable_control_flow_v2()
 
@@ -71,6 +76,7 @@ def executed(text: str, path: str = "program.py", arguments: tuple[str, ...] = (
 def in_functions(text: str, initial: dict[str, Any], *place: Any) -> tuple[str, dict[str, Any]]:
     """Run what step ``native`` gives, from the same initial values."""
     v1.keras.backend.clear_session()  # the names of layers are counted anew
+    tf.random.set_seed(None)  # of the program before
     values = native_run.GivenValues(initial)
     with contextlib.ExitStack() as stack:
         values.watch(stack)
@@ -79,7 +85,7 @@ def in_functions(text: str, initial: dict[str, Any], *place: Any) -> tuple[str, 
 
 def check_programs() -> None:
     failed = []
-    for name, text in PROGRAMS.items():
+    for name, text in (PROGRAMS | STATE_PROGRAMS).items():
         steps = ported(text)
         if "tf1sessions" in steps["native"] or "Session" in steps["native"]:
             failed.append(f"{name}: not ported")
@@ -128,12 +134,16 @@ def check_initializers_draw_again() -> None:
 
 
 #: Examples: arguments, and what a line begins with that differs: the order in which a module lists its variables, and
-#: what the program finds in a file of events, which tf.summary writes in another form.
+#: what the program finds in a file of events, which tf.summary writes in another form; and what it prints of the graph.
 EXAMPLES = {
     "while_loop_orbits.py": (("--small_steps", "200"), None),
     "gan_digits.py": (("--steps", "100"), ("D: ",)),
     "digits_cnn.py": (("--steps", "80"), ("test losses in the event file",)),
     "string_queue.py": ((), None),
+    "two_queues.py": ((), None),
+    "iris_dataset_iterator.py": (("--steps", "100"), None),
+    "csv_queue_regression.py": (("--steps", "100"), None),
+    "batchnorm_mlp.py": ((), ("   layer1/", "6 updates of", "27 variables restored")),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-__all__ = ["PROGRAMS"]
+__all__ = ["PROGRAMS", "program"]
 
 _DATA = """
 import numpy as np
@@ -16,12 +16,12 @@ target = (data.sum(1, keepdims=True) > 3).astype(np.float32)
 """
 
 
-def _program(text: str) -> str:
+def program(text: str) -> str:
     return _DATA + textwrap.dedent(text)
 
 
 PROGRAMS = {
-    "variables in dicts, and two requests": _program(
+    "variables in dicts, and two requests": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])
         y = tf.placeholder(tf.float32, [None, 1])
@@ -47,7 +47,7 @@ PROGRAMS = {
             print('accuracy', accuracy.eval({x: data, y: target}), sess.run(bias))
         """
     ),
-    "functions that make layers in a loop": _program(
+    "functions that make layers in a loop": program(
         """
         def block(x, units, name):
             with tf.variable_scope(name):
@@ -76,7 +76,7 @@ PROGRAMS = {
         main()
         """
     ),
-    "two networks that train against each other": _program(
+    "two networks that train against each other": program(
         """
         def discriminator(x, reuse=False):
             with tf.variable_scope('discriminator', reuse=reuse):
@@ -108,7 +108,7 @@ PROGRAMS = {
                 print('losses', d, g)
         """
     ),
-    "batch normalisation and its updates": _program(
+    "batch normalisation and its updates": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])
         y = tf.placeholder(tf.float32, [None, 1])
@@ -127,7 +127,7 @@ PROGRAMS = {
                 print('not', sess.run(loss, {x: data, y: target}))
         """
     ),
-    "a learning rate that decays, gradients that are clipped": _program(
+    "a learning rate that decays, gradients that are clipped": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])
         y = tf.placeholder(tf.float32, [None, 1])
@@ -147,7 +147,7 @@ PROGRAMS = {
             print('step', sess.run(step))
         """
     ),
-    "gradients by tf.gradients, and variables that are assigned": _program(
+    "gradients by tf.gradients, and variables that are assigned": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])
         w = tf.Variable(np.full([6, 1], 0.1, np.float32))
@@ -166,7 +166,7 @@ PROGRAMS = {
             print(sess.run([count, w]))
         """
     ),
-    "a convolution, its checkpoint and a second session": _program(
+    "a convolution, its checkpoint and a second session": program(
         """
         import os
         import tempfile
@@ -191,7 +191,7 @@ PROGRAMS = {
             print('restored', sess.run(loss, {images: batch}))
         """
     ),
-    "a recurrent network": _program(
+    "a recurrent network": program(
         """
         x = tf.placeholder(tf.float32, [None, 3, 2])
 
@@ -210,7 +210,7 @@ PROGRAMS = {
                 print('loss', value)
         """
     ),
-    "a dataset's iterator": _program(
+    "a dataset's iterator": program(
         """
         dataset = tf.data.Dataset.from_tensor_slices((data, target)).batch(16)
         features, labels = dataset.make_one_shot_iterator().get_next()
@@ -226,7 +226,7 @@ PROGRAMS = {
                     break
         """
     ),
-    "results that take the names of variables": _program(
+    "results that take the names of variables": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])
         a = tf.Variable(tf.random_normal([6, 3]), name='a')
@@ -247,7 +247,7 @@ PROGRAMS = {
             print(scores.shape, sess.run(loss, {x: data}))
         """
     ),
-    "the update of a metric": _program(
+    "the update of a metric": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])
         labels = tf.placeholder(tf.int32, [None])
@@ -264,7 +264,7 @@ PROGRAMS = {
             print('accuracy', sess.run(accuracy, {x: data, labels: target[:, 0]}))
         """
     ),
-    "loops and conditions of the graph": _program(
+    "loops and conditions of the graph": program(
         """
         n = tf.placeholder(tf.int32, [])
         start = tf.Variable([1.0, 2.0], name='start')
@@ -285,7 +285,7 @@ PROGRAMS = {
         """
     ),
 }
-PROGRAMS["names that are arguments, attributes and words"] = _program(
+PROGRAMS["names that are arguments, attributes and words"] = program(
     """
     def tower(net, units, depth=2, name='tower'):
         # units of each layer
@@ -308,7 +308,7 @@ PROGRAMS["names that are arguments, attributes and words"] = _program(
             print(sess.run([train, loss], {x: data})[1])
     """
 )
-PROGRAMS["a layer that is used again, variables by the scope of a step"] = _program(
+PROGRAMS["a layer that is used again, variables by the scope of a step"] = program(
     """
     z = tf.placeholder(tf.float32, [None, 2])
     x = tf.placeholder(tf.float32, [None, 6])
@@ -328,7 +328,7 @@ PROGRAMS["a layer that is used again, variables by the scope of a step"] = _prog
             print(sess.run([d_step, d_loss, g_step], {x: data, z: data[:, :2]})[1])
     """
 )
-PROGRAMS["a penalty on gradients, and names that the functions use themselves"] = _program(
+PROGRAMS["a penalty on gradients, and names that the functions use themselves"] = program(
     """
     def critic(x, units, name):
         with tf.variable_scope('critic', reuse=tf.AUTO_REUSE):
@@ -351,7 +351,7 @@ PROGRAMS["a penalty on gradients, and names that the functions use themselves"] 
             print(value, p)
     """
 )
-PROGRAMS["classes that are given the session, and have attributes of the same names"] = _program(
+PROGRAMS["classes that are given the session, and have attributes of the same names"] = program(
     """
     class Actor(object):
         \"\"\"Chooses.\"\"\"
@@ -410,7 +410,7 @@ PROGRAMS["classes that are given the session, and have attributes of the same na
     print(actor.choose(data[:2]), critic.steps)
     """
 )
-PROGRAMS["a class with a session of its own, and a copy of its variables"] = _program(
+PROGRAMS["a class with a session of its own, and a copy of its variables"] = program(
     """
     class Network:
         def __init__(self, inputs):
@@ -447,7 +447,7 @@ PROGRAMS["a class with a session of its own, and a copy of its variables"] = _pr
     print(network.losses)
     """
 )
-PROGRAMS["several objects of a class, in one session"] = _program(
+PROGRAMS["several objects of a class, in one session"] = program(
     """
     class Net:
         scale = 2.0
@@ -473,7 +473,7 @@ PROGRAMS["several objects of a class, in one session"] = _program(
             print([float(net.step(data[i * 5:][:5], target[i * 5:][:5])) for net in nets])
     """
 )
-PROGRAMS["tensors that are added to"] = _program(
+PROGRAMS["tensors that are added to"] = program(
     """
     x = tf.placeholder(tf.float32, [None, 6])
     y = tf.layers.dense(x, 1)
@@ -490,7 +490,7 @@ PROGRAMS["tensors that are added to"] = _program(
             print(value, sess.run(y, {x: data[:2]}))
     """
 )
-PROGRAMS["what a loop or a condition binds, in what several requests need"] = _program(
+PROGRAMS["what a loop or a condition binds, in what several requests need"] = program(
     """
     x = tf.placeholder(tf.float32, [None, 6])
     w = tf.Variable(tf.ones([6, 2]))
@@ -510,7 +510,7 @@ PROGRAMS["what a loop or a condition binds, in what several requests need"] = _p
             print(sess.run(loss, {x: data}), sess.run(size, {x: data[:2]}))
     """
 )
-PROGRAMS["lists of tensors, and sums that begin with a number"] = _program(
+PROGRAMS["lists of tensors, and sums that begin with a number"] = program(
     """
     class Net:
         def __init__(self, sess):
@@ -540,7 +540,7 @@ PROGRAMS["lists of tensors, and sums that begin with a number"] = _program(
             print(sess.run(parts[1], {x: data[:1]}), *net.both(data[:2]))
     """
 )
-PROGRAMS["fetches in lists and tuples, and operations that give several tensors"] = _program(
+PROGRAMS["fetches in lists and tuples, and operations that give several tensors"] = program(
     """
     x = tf.placeholder(tf.float32, [None, 6])
     w = tf.Variable(tf.random_normal([6, 2]))
@@ -558,7 +558,7 @@ PROGRAMS["fetches in lists and tuples, and operations that give several tensors"
         print(values, abs(vectors), *sess.run(tf.nn.moments(w, [0])))
     """
 )
-PROGRAMS["gradients that are fed back, and whole numbers as constants"] = _program(
+PROGRAMS["gradients that are fed back, and whole numbers as constants"] = program(
     """
     x = tf.placeholder(tf.float32, [None, 6])
     w = tf.get_variable('w', [6, 1], initializer=tf.constant_initializer([1, 2, 3, 4, 5, 6]))
@@ -580,7 +580,7 @@ PROGRAMS["gradients that are fed back, and whole numbers as constants"] = _progr
             print(sess.run(w).ravel(), sess.run(b))
     """
 )
-PROGRAMS["Keras layers that are called where they are made"] = _program(
+PROGRAMS["Keras layers that are called where they are made"] = program(
     """
     def network(x, units):
         h = tf.keras.layers.Dense(units, activation='relu', kernel_initializer='ones')(x)
@@ -602,7 +602,7 @@ PROGRAMS["Keras layers that are called where they are made"] = _program(
         print(sess.run(three, {x: data[:2]}))
     """
 )
-PROGRAMS["what requests of two functions share, and random numbers in a list"] = _program(
+PROGRAMS["what requests of two functions share, and random numbers in a list"] = program(
     """
     x = tf.placeholder(tf.float32, [None, 6])
     w = tf.Variable(tf.random_normal([6, 1]))
@@ -630,7 +630,7 @@ PROGRAMS["what requests of two functions share, and random numbers in a list"] =
     print(predict(data), np.size(sess.run(both)))
     """
 )
-PROGRAMS["helpers that make variables inside of expressions and of other functions"] = _program(
+PROGRAMS["helpers that make variables inside of expressions and of other functions"] = program(
     """
     def weight(shape):
         return tf.get_variable('W', shape, initializer=tf.truncated_normal_initializer(stddev=0.5))
@@ -660,7 +660,7 @@ PROGRAMS["helpers that make variables inside of expressions and of other functio
     print(a.ravel(), b.ravel(), isinstance(sess.run((w, twice)), tuple))
     """
 )
-PROGRAMS["a recurrent network over another one"] = _program(
+PROGRAMS["a recurrent network over another one"] = program(
     """
     x = tf.placeholder(tf.float32, [None, 6, 1])
     with tf.variable_scope('one'):
@@ -676,7 +676,7 @@ PROGRAMS["a recurrent network over another one"] = _program(
         print(sess.run(state.h, {x: data[:2, :, None]}))
     """
 )
-PROGRAMS["a saver of listed variables, those of a cell among them"] = _program(
+PROGRAMS["a saver of listed variables, those of a cell among them"] = program(
     """
     import tempfile
 
@@ -700,7 +700,7 @@ PROGRAMS["a saver of listed variables, those of a cell among them"] = _program(
         print(abs(after - before).max(), int(abs(trained - before).max() > 0.01))
     """
 )
-PROGRAMS["a graph that is built where the script is the main program"] = _program(
+PROGRAMS["a graph that is built where the script is the main program"] = program(
     """
     UNITS = 2
 
@@ -729,7 +729,7 @@ PROGRAMS["a graph that is built where the script is the main program"] = _progra
             report(data)
     """
 )
-PROGRAMS["requests that are built in loops, by functions and of variables"] = _program(
+PROGRAMS["requests that are built in loops, by functions and of variables"] = program(
     """
     x = tf.placeholder(tf.float32, [None])
     w = tf.Variable(1.0, name='w')
@@ -755,7 +755,7 @@ PROGRAMS["requests that are built in loops, by functions and of variables"] = _p
     print('a session of its own', tf.Session().run(tf.constant(2) + 3))
     """
 )
-PROGRAMS["queues that the program fills and empties"] = _program(
+PROGRAMS["queues that the program fills and empties"] = program(
     """
     import threading
 
@@ -800,7 +800,7 @@ PROGRAMS["queues that the program fills and empties"] = _program(
         print('sum', np.sum(found), len(found))
     """
 )
-PROGRAMS["statements that share a line, and gradients for one variable"] = _program(
+PROGRAMS["statements that share a line, and gradients for one variable"] = program(
     """
     x = tf.placeholder(tf.float32, [None]); n = tf.Variable(0.0); w = tf.Variable([2.0, -1.0])
     inc = n.assign_add(1.0); y = x * 2

@@ -17,11 +17,19 @@ Files::
     classes.py       such classes as functions
     class_refusals.py  what keeps such a class as it is
     attributes.py    names that stand for attributes of such classes, as attributes again
+    inlining.py      functions that build and are called once, in place of their call
+    input_functions.py  functions that give the next elements of a data set: they give the data set
+    listed_losses.py   losses that the graph keeps, written out
+    queue_runners.py   queue runners, as functions that start threads
+    saver_names.py     savers that are used where they are made get a name
     modules.py       functions that make variables become classes of tf.Module
     scopes.py        scopes of names
     variables.py     lists of variables, written out
     separation.py    statements that share a line, each on its own
-    queues.py        queues, and what requests do with them
+    queues.py        queues, and what requests do with them; which calls of objects give operations
+    iterators.py     initializers that run again, and the iterators that these begin anew
+    resets.py        how metrics, local variables and iterators begin anew
+    averages.py      moving averages of variables
     lists.py         where such lists are, and layers that have to have their variables by then
     summaries.py     summaries, as values and a function that writes them
     checkpoints.py   savers, as tf.train.Checkpoint

@@ -8,11 +8,21 @@ from collections.abc import Sequence
 
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
+from . import iterators
 from .statements import Item
 from .tensors import is_tensor
 from .unit import Request, Unit
 
-__all__ = ["are_tensors", "drops_operations", "feed_name", "is_eager", "read_variables", "run_eagerly", "write_calls"]
+__all__ = [
+    "are_tensors",
+    "drops_operations",
+    "feed_name",
+    "is_eager",
+    "read_variables",
+    "run_eagerly",
+    "write_calls",
+    "write_feed",
+]
 
 
 def read_variables(unit: Unit, request: Request) -> None:
@@ -108,7 +118,7 @@ def are_tensors(unit: Unit, leaves: Sequence[ast.expr]) -> bool:
     return all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in leaves)
 
 
-def _write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
+def write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
     """A dict of feeds has strings as its keys, and is given by name: ``run_loss(**feed)`` for ``*feed.values()``."""
     name = feed_name(call)
     scope = next(each for each in unit.file.around(call) if isinstance(each, ast.FunctionDef | ast.Module))
@@ -143,9 +153,12 @@ def _write_truth(unit: Unit, request: Request, call: ast.Call) -> None:
 
 
 def write_calls(unit: Unit, request: Request) -> None:
+    given = iterators.given(unit, request)
     for call in request.calls:
+        for name in given:
+            unit.texts.add_argument(call, name)
         _write_truth(unit, request, call)
-        _write_feed(unit, request, call)
+        write_feed(unit, request, call)
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
     if not values:
         return

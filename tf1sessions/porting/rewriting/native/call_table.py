@@ -121,6 +121,11 @@ _LAYERS = {
         weights_initializer="kernel_initializer",
         biases_initializer="bias_initializer",
     ),
+    "tf.feature_column.input_layer": dataclasses.replace(
+        _entry("layer", "tf.keras.layers.DenseFeatures", "inputs feature_columns weight_collections trainable", 1),
+        named={"feature_columns": "feature_columns", "trainable": "trainable"},
+        aliases={"features": "inputs"},
+    ),
     "tf.layers.dropout": dataclasses.replace(
         _layer("Dropout", "rate noise_shape seed training", 1), defaults={"rate": "0.5"}
     ),
@@ -296,6 +301,9 @@ _FUNCTIONS = {
     "tf.size": _entry("function", "tf.size", "input name out_type", 1),
     "tf.ones_like": _entry("function", "tf.ones_like", "tensor dtype name optimize", 2, "optimize", tensor="input"),
     "tf.norm": _entry("function", "tf.norm", "tensor ord axis keepdims name", 4),
+    "tf.confusion_matrix": _entry(
+        "function", "tf.math.confusion_matrix", "labels predictions num_classes dtype name weights", 3
+    ),
     "tf.scan": _same("tf.scan", "fn elems initializer"),
     "tf.while_loop": _entry(
         "loop",

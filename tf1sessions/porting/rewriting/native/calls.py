@@ -23,7 +23,8 @@ class Native:
     """A call as TensorFlow 2 writes it.
 
     Attributes:
-        kind: ``"layer"``, ``"variable"``, ``"optimizer"``, ``"iterator"``, ``"queue"``, ``"metric"`` or ``"function"``.
+        kind: ``"layer"``, ``"variable"``, ``"optimizer"``, ``"iterator"``, ``"queue"``, ``"average"``, ``"metric"`` or
+            ``"function"``.
         made: What makes, once, the object that the call uses; None for a plain function.
         used: What stands in place of the call, with ``{made}`` for the object.
         name: A name for the object.
@@ -83,13 +84,15 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
     made = creates(symbol)
     if made == "cell":  # Keras keeps the variables of its cells otherwise
         return Native("layer", text(call), "{made}", "cell")
+    if made == "average":
+        return Native("average", text(call), "{made}", "averages")
     if made == "queue":
         return Native("queue", text(call), "{made}", "queue")
     if made == "keras layer":
         return Native("layer", text(call), "{made}", _snake(symbol.rpartition(".")[2]))
     if made == "iterator":
         dataset = next(iter([*call.args, *(each.value for each in call.keywords)]), None)
-        if dataset is None:
+        if dataset is None or symbol.endswith(".from_structure"):
             return NotNative(f"{symbol} has no data set")
         return Native("iterator", f"iter({text(dataset)})", "{made}", "iterator")
     is_old = ".compat.v1." in function or function.startswith("contrib.") or symbol.startswith("tf1sessions.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
@@ -15,19 +16,19 @@ _KEPT = "5"  # checkpoints that a Saver keeps, if nothing is said
 _READERS = frozenset(["tf.train.latest_checkpoint", "tf.train.get_checkpoint_state"])
 
 
-def is_saver(kinds: Kinds, node: ast.AST) -> bool:
+def is_saver(kinds: Kinds, node: ast.AST | None) -> bool:
     """Whether an expression makes a LegacySaver."""
     return isinstance(node, ast.Call) and kinds.symbol(node.func) == "tf1sessions.porting.LegacySaver"
 
 
-def checkpoint(texts: Texts, call: ast.Call, base: str, names: list[str]) -> str:
+def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]) -> str:
     """What makes the Checkpoint in place of a saver.
 
     Args:
         texts: Of the file.
         call: What makes the saver.
         base: The name of TensorFlow.
-        names: The variables, layers and optimizers before it.
+        names: The variables, layers, optimizers and averages before it: the name of each -> its text.
 
     Raises:
         NotPossible: The saver has arguments that a Checkpoint has nothing for.
@@ -41,7 +42,7 @@ def checkpoint(texts: Texts, call: ast.Call, base: str, names: list[str]) -> str
         return f"{base}.train.Checkpoint(variables={texts.of(listed)})"
     if not names:
         raise NotPossible(call, "A saver is made before the variables that it saves")
-    return f"{base}.train.Checkpoint({', '.join(f'{name}={name}' for name in names)})"
+    return f"{base}.train.Checkpoint({', '.join(f'{name}={text}' for name, text in names.items())})"
 
 
 def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str) -> str:

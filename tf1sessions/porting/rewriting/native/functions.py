@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
-from . import call_sites, normalization, purity, slices
-from .queues import is_queue_operation
+from . import call_sites, iterators, normalization, purity, slices
+from .kinds import Kind
+from .queues import is_operation_call
 from .refusals import calls_of_program, is_print
 from .scopes import scope_header
 from .statements import Item, is_any_block
@@ -66,7 +67,9 @@ def _renamed(unit: Unit, name: str, first: ast.Name) -> bool:
     own = {id(node) for node in own_nodes(unit.node)}
     # What builds this graph or another one.
     graphs = [each for each in ast.walk(unit.node) if isinstance(each, ast.With) and is_any_block(each)]
-    building = [each for block in graphs for each in block.body if not unit.is_request(each)]
+    plain = {item.statement for item in unit.items if item.kind is Kind.STATIC and not item.makers}
+    plain = {each for each in plain if each.lineno > first.lineno}  # these see the new value, as the program does
+    building = [each for block in graphs for each in block.body if not unit.is_request(each) and each not in plain]
     built = {id(node) for each in building for node in ast.walk(each)}
     later = [
         node
@@ -142,15 +145,17 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
         is_outside = request.statement is not None and _is_in_function(unit, request.statement)
         before = [item for item in moved if is_outside or item.statement.lineno < where.lineno]
         needs.append(slices.needed(before, names, request.feeds))
-        if request.statement is not None:
-            normalization.check_updates(unit, request, needs[-1])
         bound = set(request.feeds).union(*(item.binds for item in needs[-1]))
         static = [item for item in unit.items if item not in moved and item.statement.lineno < where.lineno]
         bound |= set().union(*(item.binds for item in static))
         if missing := sorted(names & {name for item in moved for name in item.binds} - bound):
             raise NotPossible(where, f"A request fetches {missing[0]!r}, which is built further on")
+    for number, items in enumerate(needs):
+        if any(value in items and update in items for value, update in unit.metric_values.items()):
+            what = "A request updates a metric and reads its value besides, in no order"
+            raise NotPossible(requests[number].statement or unit.made, what)
     groups = slices.groups_of(moved, needs, fetched)
-    computed = {name for item in moved for name in item.binds}
+    computed = {name for item in moved for name in item.binds} | set(unit.iterators)
     placeholders = set(unit.kinds.placeholders)
     _check_fed(unit, requests, needs, fetched, placeholders - defaults)
     shared = {group: unit.new_name(_helper_name(group)) for group in groups if _is_function(unit, group)}
@@ -269,8 +274,14 @@ def _function(
 ) -> list[str]:
     specs = ", ".join(request.feeds)
     base = unit.texts.tensorflow
-    lines = [f"@{base}.function(input_signature=[{specs}])" if specs else f"@{base}.function"]
-    lines.append(f"def {request.name}({specs}):")
+    remade = iterators.given(unit, request)
+    signature = ", ".join(
+        [*request.feeds, *(iterators.signature(unit, request, each, base) for each in remade if specs)]
+    )
+    lines = [f"@{base}.function(input_signature=[{signature}])" if specs else f"@{base}.function"]
+    lines.append(f"def {request.name}({', '.join([*request.feeds, *remade])}):")
+    if remade and request.statement is None:
+        raise NotPossible(unit.made, "Layers that are listed depend on an iterator that is begun anew")
     forward: list[str] = []
     after: list[str] = []
     tapes = 0
@@ -294,7 +305,7 @@ def _function(
             late |= set(outputs) if is_late else set()
             continue
         for item in group.items:
-            if item in unit.steps or item.reads & late:
+            if item in unit.steps or item in unit.averaged or item.reads & late:
                 late |= item.binds
                 rest.append(item)
                 tapes += item in unit.steps and unit.steps[item].loss is not None
@@ -304,13 +315,15 @@ def _function(
     rest.sort(key=unit.items.index)
     after += _lines(unit, rest)
     forward += [line for item in rest if item in unit.steps for line in unit.steps[item].inside]
+    frozen = normalization.frozen_lines(unit) if request in unit.frozen else ([], [])
+    lines += indented(frozen[0])
     if tapes:
         persistent = "persistent=True" if tapes > 1 else ""
         lines.append(f"{INDENT}with {base}.GradientTape({persistent}) as {unit.local('tape')}:")
         lines += indented(forward or ["pass"], 2)
     else:
         lines += indented(forward)
-    lines += indented(after)
+    lines += indented([*after, *frozen[1]])
     if request.statement is not None:
         lines += indented(_returned(unit, request))
     return lines
@@ -343,7 +356,7 @@ def _grouped(unit: Unit, item: Item) -> TapeStep:
     """A group of operations: those that are written in it; the others run before."""
     call = getattr(item.statement, "value", None)
     assert isinstance(call, ast.Call)
-    if is_queue_operation(unit.kinds, call):
+    if is_operation_call(unit.kinds, call):
         return TapeStep([unit.texts.of(call)], None, True)
     parts = [one for each in call.args for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
     lines = [unit.texts.of(each) for each in parts if isinstance(each, ast.Call)]

@@ -17,6 +17,7 @@ from ..requests.graph_code import own_nodes
 
 __all__ = [
     "CHANGING",
+    "ITERATORS",
     "Kind",
     "Kinds",
     "Scope",
@@ -51,7 +52,7 @@ _STATIC = (
     "tf.get_logger", "tf.name_scope", "tf.variable_scope", "tf.control_dependencies", "tf.device", "tf.ConfigProto",
     "tf.GPUOptions", "tf.set_random_seed", "tf.random.set_seed", "tf.GraphKeys", "tf.DType", "tf.initializers.",
     "tf.keras.initializers.", "tf.keras.regularizers.", "tf.disable_", "tf.enable_", "tf.executing_eagerly",
-    "tf.TensorSpec", "tf.summary.", "tf.function", "tf.GradientTape", "tf.data.",
+    "tf.feature_column.", "tf.TensorSpec", "tf.summary.", "tf.function", "tf.GradientTape", "tf.data.",
     "tf1sessions.",
 )  # fmt: skip
 _STATIC_ENDS = ("_initializer", "_regularizer")
@@ -60,7 +61,9 @@ _VARIABLE_MAKERS = frozenset(
 )
 _METRICS = frozenset(["tf.metrics.accuracy", "tf.metrics.mean"])
 _QUEUES = frozenset(["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"])
-_ITERATORS = frozenset(["tf.data.make_one_shot_iterator", "tf.data.make_initializable_iterator"])
+_ITERATORS = frozenset(
+    "tf.data.make_one_shot_iterator tf.data.make_initializable_iterator tf.data.Iterator.from_structure".split()
+)
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
 _RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
 _LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")
@@ -71,6 +74,8 @@ _MAKES_TENSOR = frozenset(
 #: Methods that add to a list or a dict.
 CHANGING = frozenset(["append", "extend", "insert", "update"])
 _SHAPES = frozenset(["shape", "get_shape", "dtype", "name", "op"])
+#: Methods of data sets that make iterators.
+ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = dict[str, Kind]
 
@@ -93,7 +98,8 @@ def is_optimizer(symbol: str) -> bool:
 def creates(symbol: str | None) -> str | None:
     """Return the stateful object that a call creates; None if it creates none.
 
-    It is one of variable, layer (which is called at once), keras layer, cell, optimizer, iterator, queue and metric.
+    It is one of variable, layer (which is called at once), keras layer, cell, optimizer, iterator, queue, metric and
+    average.
     """
     if symbol is None:
         return None
@@ -103,12 +109,16 @@ def creates(symbol: str | None) -> str | None:
         return "optimizer"
     if symbol in _ITERATORS:
         return "iterator"
+    if symbol == "tf.train.ExponentialMovingAverage":
+        return "average"
     if symbol in _METRICS:
         return "metric"
     if symbol.removeprefix("tf.queue.").removeprefix("tf.") in _QUEUES:
         return "queue"
     if symbol.startswith("tf.nn.rnn_cell.") and symbol.endswith("Cell"):
         return "cell"
+    if symbol in ("tf.feature_column.input_layer", "tf.feature_column.linear_model"):
+        return "layer"
     last = symbol.rpartition(".")[2]
     if symbol.startswith("tf.keras.layers.") and last[:1].isupper() and not last.startswith("Input"):
         return "keras layer"
@@ -205,6 +215,10 @@ def base_names(node: ast.expr) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
+#: Methods of moving averages.
+_AVERAGES = {"average": Kind.VARIABLE, "average_name": Kind.STATIC, "variables_to_restore": Kind.VARIABLES}
+
+
 class Kinds:
     """The kinds of the expressions of a file.
 
@@ -216,6 +230,7 @@ class Kinds:
         placeholders: The names that are bound to placeholders, whose shapes are known before anything is fed.
         graphs: The names of LegacyGraphs, whose requests give arrays.
         queues: The names that are bound to queues, and the calls that make these.
+        averages: The names that are bound to moving averages of variables.
         requests: The names of functions of a LegacyGraph, which give arrays.
         classes: The names of the classes that have a LegacyGraph of their own.
     """
@@ -229,6 +244,7 @@ class Kinds:
         self.placeholders: set[str] = set()
         self.graphs: set[str] = set()
         self.queues: dict[str, ast.Call] = {}
+        self.averages: set[str] = set()
         self.requests: set[str] = set()
         self.classes: frozenset[str] = frozenset()
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
@@ -339,8 +355,12 @@ class Kinds:
     def _method(self, function: ast.Attribute, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
         if function.attr == "run" and isinstance(function.value, ast.Name) and function.value.id in self.graphs:
             return Kind.STATIC
+        if isinstance(function.value, ast.Name) and function.value.id in self.averages:
+            return _AVERAGES.get(function.attr, Kind.TENSOR)
         value = self.of(function.value, scope)
-        if function.attr in ("make_one_shot_iterator", "make_initializable_iterator"):
+        if function.attr == "get_tensor_by_name":  # of a variable: see refusals.py
+            return Kind.VARIABLE
+        if function.attr in ITERATORS:
             return Kind.VARIABLE
         if function.attr in _MAKES_TENSOR and value >= Kind.VARIABLE:
             return Kind.TENSOR

@@ -7,6 +7,7 @@ import ast
 from ..requests.request import NotPossible, names_in
 from . import slices, variables
 from .kinds import Kind
+from .queues import is_operation_call
 from .rest import calls_inner_first, is_repeated
 from .statements import Item
 from .training import differentiates
@@ -20,6 +21,9 @@ def list_variables(unit: Unit) -> None:
     for number, item in enumerate(unit.items):
         for call in calls_inner_first(item.statement):
             found = variables.variable_list(unit.kinds, call)
+            by_name = variables.variable_name(unit.kinds, call)
+            if by_name is not None and not unit.is_moved(item):
+                found = variables.VariableList(call, False, None)
             if found is None:
                 continue
             statement = item.statement
@@ -27,6 +31,9 @@ def list_variables(unit: Unit) -> None:
             readers = [each for each in unit.items[number + 1 :] if each.reads & item.binds]
             is_for_steps = unit.is_moved(item) or (is_name and readers and all(map(unit.is_moved, readers)))
             have_tape = _behind_gradients(unit, [item] if unit.is_moved(item) else readers)
+            have_tape &= not any(
+                is_operation_call(unit.kinds, getattr(each.statement, "value", None)) for each in [item, *readers]
+            )
             is_fetched = any(item.binds & names_in([each.fetches]) for each in unit.requests)
             if is_for_steps and have_tape and not is_fetched and found.trainable and found.scope is None:
                 unit.texts.replace(call, f"{unit.local('tape')}.watched_variables()")
@@ -38,6 +45,8 @@ def list_variables(unit: Unit) -> None:
                 raise NotPossible(call, "A training step lists variables in a loop")
             objects = {each: [(name, kind) for name, _, kind in made] for each, made in unit.objects.items()}
             text = variables.written_out(unit.kinds, unit.texts, found, before, objects, unit.scope)
+            if by_name is not None:
+                text = f"next(each for each in {text} if each.name == {by_name!r})"
             if unit.is_moved(item):
                 name = unit.new_name("variables")
                 unit.objects.setdefault(item, []).append((name, text, "list"))

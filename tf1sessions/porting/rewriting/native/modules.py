@@ -264,7 +264,7 @@ class _Writer:
             self.kinds.run(statement, self.scope)
         self._attributes: dict[str, str] = {}  # names of the function that are attributes of the object
         self._taken: set[str] = set()
-        self._counts: dict[str, int] = {}  # how many layers of a kind have no name of their own
+        self._counts: dict[tuple[ast.With | None, str], int] = {}  # how many layers have no name of their own
         self._static = [name for name in found.parameters if name not in found.tensors and name != found.reuse]
 
     def lines(self) -> list[str]:
@@ -346,14 +346,14 @@ class _Writer:
                 if not isinstance(native, Native) or native.made is None:
                     reason = native.reason if isinstance(native, NotNative) else f"{symbol} has no form in TensorFlow 2"
                     raise NotPossible(call, reason)
-                if native.kind == "metric":
-                    raise NotPossible(call, "A function makes a metric")
+                if native.kind in ("metric", "average"):
+                    raise NotPossible(call, f"A function makes a {native.kind}, and is not called once for itself")
                 reuse = next((each.value for each in call.keywords if each.arg == "reuse"), None)
                 is_own = isinstance(reuse, ast.Name) and reuse.id == self.found.reuse
                 is_own |= isinstance(reuse, ast.Attribute) and reuse.attr == "AUTO_REUSE"
                 if not is_own and is_again(call, reuse):
                     raise NotPossible(call, "A layer is used again that is made elsewhere")
-                made, used, name = self._named(native, call, repeated), native.used, native.name
+                made, used, name = self._named(native, call, statement, repeated), native.used, native.name
             else:
                 continue
             if is_repeated(self.texts.file, call, statement):
@@ -367,10 +367,24 @@ class _Writer:
             found.append((attribute, made))
         return found
 
-    def _named(self, native: Native, call: ast.Call, repeated: bool) -> str:
+    def _named(self, native: Native, call: ast.Call, statement: ast.stmt, repeated: bool) -> str:
         """What makes a layer, with the name that TensorFlow 1 gave it in its scope: Keras counts over all scopes."""
         assert native.made is not None
-        return native.made if repeated else named_layer(native, call, self._counts, native.name)
+        scope = self._scope_in_loop(statement) if repeated else None
+        if repeated and scope is None:
+            return native.made
+        return named_layer(native, call, self._counts, (scope, native.name))
+
+    def _scope_in_loop(self, statement: ast.stmt) -> ast.With | None:
+        """The scope of names around a statement of a loop that has another name each time; None if there is none."""
+        found: ast.With | None = None
+        for each in self.texts.file.around(statement):
+            if isinstance(each, ast.For):
+                names = {name.id for name in ast.walk(each.target) if isinstance(name, ast.Name)}
+                is_own = found is not None and bool(names & names_read(ast.Expr(found.items[0].context_expr)))
+                return found if is_own else None
+            found = each if isinstance(each, ast.With) else found
+        return None
 
     def _attribute(self, wish: str, repeated: bool) -> str:
         wish = re.sub(r"\W+", "_", wish).strip("_") or "layer"

@@ -5,37 +5,94 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from ..requests.request import NotPossible
-from . import variables
+from ..requests.request import NotPossible, names_in
+from . import slices, variables
 from .call_sites import feed_name
 from .kinds import Kinds
 from .statements import Item
+from .texts import INDENT
 from .unit import Request, Unit
 
-__all__ = ["check_updates"]
+__all__ = ["find_frozen", "frozen_lines"]
 
 _LAYER = "tf.layers.batch_normalization"
 
 
-def check_updates(unit: Unit, request: Request, items: Sequence[Item]) -> None:
-    """Refuse a request that runs batch normalisation in training mode without its updates.
-
-    Args:
-        unit: The LegacyGraph.
-        request: The request.
-        items: The statements that it needs.
+def find_frozen(unit: Unit, moved: Sequence[Item]) -> None:
+    """Note the requests that run batch normalisation in training mode without its updates.
 
     Raises:
-        NotPossible: It does so, or may.
+        NotPossible: The layers would not have their averages by then.
     """
+    for request in unit.requests:
+        if all(map(unit.is_initializer, request.leaves)):
+            continue
+        items = slices.needed(moved, names_in(request.leaves), request.feeds)
+        _check_updates(unit, request, items, moved)
+        if not _may_update(unit, request, items):
+            continue
+        unit.frozen.add(request)
+        if unit.built is None:
+            layers = [item for item in items if any(map(_may_train, _layers(unit.kinds, item.statement)))]
+            place = unit.items[-1]
+            if place in layers:
+                where = request.statement if request.statement is not None else place.statement
+                raise NotPossible(where, "A request may run batch normalisation in training mode without its updates")
+            unit.built = place, layers
+
+
+def _check_updates(unit: Unit, request: Request, items: Sequence[Item], moved: Sequence[Item]) -> None:
+    """Refuse a request that runs other updates than those of the layers that it computes with.
+
+    Raises:
+        NotPossible: It runs those of layers that it does not need, or not all that it trains.
+    """
+    running = [item for item in items if _runs_updates(unit, item)]
+    if not running:
+        return
+    lists = [
+        each for item in unit.update_lists for each in ast.walk(item) if variables.is_update_list(unit.kinds, each)
+    ]
+    contexts = [each for item in running for block in item.context for each in ast.walk(block.items[0].context_expr)]
+    lists += [each for each in contexts if variables.is_update_list(unit.kinds, each)]
+    last = max(each.lineno for each in lists if isinstance(each, ast.Call))
+    training = [item for item in moved if any(map(_may_train, _layers(unit.kinds, item.statement)))]
+    where = request.statement if request.statement is not None else unit.made
+    if any(item not in items and item.statement.lineno < last for item in training):
+        raise NotPossible(where, "A request runs the updates of batch normalisation in layers that it does not need")
+    if len(training) > 1 and any(
+        isinstance(each, ast.Call) and len(each.args) + len(each.keywords) > 1 for each in lists
+    ):
+        raise NotPossible(where, "A request may not run all updates of the batch normalisation that it trains")
+
+
+def frozen_lines(unit: Unit) -> tuple[list[str], list[str]]:
+    """Lines before and behind what a request computes, by which batch normalisation has the averages that it had."""
+    names = []
+    for item, made in unit.objects.items():
+        has_layers = any(_layers(unit.kinds, item.statement))
+        is_own = {"layer": ".BatchNormalization(", "module": ""}
+        names += [name for name, text, kind in made if has_layers and kind in is_own and is_own[kind] in text]
+    averages, values = unit.local("averages"), unit.local("values")
+    each, value = unit.local("average"), unit.local("value")
+    listed = ", ".join(f"*{name}.variables" for name in names)
+    listed = f"{names[0]}.variables" if len(names) == 1 else f"[{listed}]"
+    before = [
+        "# TensorFlow 1 did not update the averages of batch normalisation here.",
+        f'{averages} = [{each} for {each} in {listed} if "moving_" in {each}.name]',
+        f"{values} = [{each}.read_value() for {each} in {averages}]",
+    ]
+    return before, [f"for {each}, {value} in zip({averages}, {values}):", f"{INDENT}{each}.assign({value})"]
+
+
+def _may_update(unit: Unit, request: Request, items: Sequence[Item]) -> bool:
+    """Whether a request, which needs some statements, trains batch normalisation and does not run its updates."""
     layers = [call for item in items for call in _layers(unit.kinds, item.statement) if _may_train(call)]
     if not layers or any(_runs_updates(unit, item) for item in items):
-        return
+        return False
     read = set().union(*(item.reads for item in items))
     flags = sorted(read & _flags(unit))
-    if not flags or not all(_is_off(unit, request, flag) for flag in flags):
-        place = request.statement if request.statement is not None else layers[0]
-        raise NotPossible(place, "A request may run batch normalisation in training mode without its updates")
+    return not flags or not all(_is_off(unit, request, flag) for flag in flags)
 
 
 def _layers(kinds: Kinds, node: ast.AST) -> Iterator[ast.Call]:

@@ -7,11 +7,12 @@ import dataclasses
 
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, names_in
-from . import summaries
+from . import iterators, summaries
 from .calls import Native, NotNative, is_kept, native_call
 from .kinds import Kind, creates
 from .modules import named_layer
 from .rest import calls_inner_first, is_again, is_repeated, method_call
+from .separation import METRIC_VALUE
 from .statements import OPERATIONS, Item
 from .tensors import is_tensor
 from .unit import INITIALIZERS, PLACEHOLDERS, Unit
@@ -20,15 +21,16 @@ __all__ = ["rewrite_calls"]
 
 _ASSIGNMENTS = frozenset(["assign", "assign_add", "assign_sub"])
 _MOMENTUM = "tf.train.MomentumOptimizer"
-#: Optimizers that keep the learning rate that they were made with.
-_FIXED_RATES = frozenset(["tf.train.RMSPropOptimizer", "tf.train.FtrlOptimizer"])
+#: Optimizers of version 1, which read a learning rate that changes from a variable.
+_OF_VERSION_1 = frozenset([_MOMENTUM, "tf.train.RMSPropOptimizer", "tf.train.FtrlOptimizer"])
 
 
 def rewrite_calls(unit: Unit) -> None:
     for item in unit.items:
         _placeholder(unit, item)
         _rewrite(unit, item)
-    for node in [*(request.fetches for request in unit.requests), *unit.unwrapped]:
+    datasets = [node for each in unit.iterators.values() for node in iterators.nodes(each)]
+    for node in [*(request.fetches for request in unit.requests), *unit.unwrapped, *datasets]:
         for call in calls_inner_first(node):
             _rewrite_call(unit, call, None)
     _run_at_once(unit)
@@ -82,6 +84,7 @@ def _placeholder(unit: Unit, item: Item) -> None:
         dtype = unit.texts.of(given["dtype"])
         if unit.kinds.symbol(given["dtype"]) == "tf.bool":
             unit.truth_values.add(name)
+    unit.dtypes[name] = dtype
     unit.texts.replace(call, f'{base}.TensorSpec({shape}, {dtype}, name="{name}")')
     item.kind = Kind.STATIC
 
@@ -89,6 +92,14 @@ def _placeholder(unit: Unit, item: Item) -> None:
 def _rewrite(unit: Unit, item: Item) -> None:
     for call in calls_inner_first(item.statement):
         _rewrite_call(unit, call, item)
+    value = getattr(item.statement, "value", None)
+    if isinstance(value, ast.Attribute) and value.attr == METRIC_VALUE and isinstance(value.value, ast.Name):
+        name = value.value.id  # what it is the value of is updated by others
+        before = unit.items[: unit.items.index(item)]
+        update = next(each for each in reversed(before) if name in each.binds)
+        item.reads.discard(name)
+        unit.metric_values[item] = update
+        unit.texts.replace(value, f"{unit.objects[update][-1][0]}.result()")
 
 
 def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
@@ -112,8 +123,10 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
         return
     if symbol in summaries.SUMMARIES or symbol.startswith("tf1sessions.porting."):
         return
-    rate = _computed_rate(unit, call, symbol)
+    rate = _rate(unit, call, symbol)
     native = native_call(call, symbol, unit.texts.of, unit.texts.tensorflow, kept=is_kept(unit.file, call))
+    if rate is not None and symbol == _MOMENTUM:  # Keras counts it into the momentum otherwise
+        native = Native("optimizer", unit.texts.of(call), "{made}", "optimizer")
     if isinstance(native, NotNative):
         raise NotPossible(call, native.reason)
     if native is None:
@@ -127,15 +140,18 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
         raise NotPossible(call, "A request makes a variable or a layer")
     if not unit.is_moved(item):
         unit.texts.replace(call, native.used.replace("{made}", native.made))
-        if rate is not None:
+        if rate is not None and rate.computed is not None:
             if not isinstance(item.statement, ast.Assign) or item.statement.value is not call:
                 raise NotPossible(call, "An optimizer whose learning rate is computed has no name")
-            unit.rates |= dict.fromkeys(item.binds, rate)
-            item.reads -= names_in([rate])
+            unit.rates |= {name: (rate.computed, rate.variable or f"{name}.learning_rate") for name in item.binds}
+            unit.before.setdefault(item, []).extend(_rate_variable(unit, rate))
+            item.reads -= names_in([rate.computed])
         return
+    if rate is not None and rate.variable is not None:
+        unit.before.setdefault(item, []).extend(_rate_variable(unit, rate))
     name = _object(unit, call, item, native)
-    if rate is not None:
-        unit.rates[name] = rate
+    if rate is not None and rate.computed is not None:
+        unit.rates[name] = rate.computed, rate.variable or f"{name}.learning_rate"
     place: ast.AST = call
     if native.kind == "metric":
         place = unit.file.parents[call]
@@ -188,22 +204,38 @@ def _made_before(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
     return name
 
 
-def _computed_rate(unit: Unit, call: ast.Call, symbol: str) -> ast.expr | None:
-    """The learning rate of an optimizer that requests compute: each step sets it, and the optimizer has none."""
+@dataclasses.dataclass(frozen=True)
+class _Rate:
+    """The learning rate of an optimizer, if that changes.
+
+    Attributes:
+        computed: The expression that requests compute; None for a variable of the program.
+        variable: The variable that each step sets, for an optimizer of version 1; else the optimizer has one.
+    """
+
+    computed: ast.expr | None
+    variable: str | None
+
+
+def _rate(unit: Unit, call: ast.Call, symbol: str) -> _Rate | None:
+    """The learning rate of an optimizer, if it changes: each step sets the one that requests compute."""
     if creates(symbol) != "optimizer":
         return None
     named = [each.value for each in call.keywords if each.arg == "learning_rate"]
     found = [*named, *call.args][:1]
     kind = unit.kinds.of(found[0], unit.scope) if found else Kind.STATIC
-    if symbol == _MOMENTUM and kind >= Kind.VARIABLE:
-        raise NotPossible(call, "Momentum has a learning rate that changes, which Keras counts into it otherwise")
     if kind < Kind.CONSTANT:
-        return None
-    if symbol in _FIXED_RATES:
-        raise NotPossible(call, f"The learning rate of {symbol} is computed, and it takes none but at first")
+        return None if kind is Kind.STATIC else _Rate(None, None)
+    variable = unit.new_name("learning_rate") if symbol in _OF_VERSION_1 else None
     unit.rate_texts[found[0]] = unit.texts.of(found[0])
-    unit.texts.replace(found[0], "0.0")
-    return found[0]
+    unit.texts.replace(found[0], variable or "0.0")
+    return _Rate(found[0], variable)
+
+
+def _rate_variable(unit: Unit, rate: _Rate) -> list[str]:
+    if rate.variable is None:
+        return []
+    return [f'{rate.variable} = {unit.texts.tensorflow}.Variable(0.0, trainable=False, name="learning_rate")']
 
 
 def _module(unit: Unit, call: ast.Call, item: Item | None) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ....source.uses import bodies
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from . import checkpoints
-from .kinds import Kind
+from .kinds import Kind, creates
 from .unit import Request, Unit
+from .variables import is_local_variable, variable_name
 
 __all__ = [
     "check_initializations",
@@ -80,13 +81,23 @@ def write_savers(unit: Unit) -> None:
     base = unit.texts.tensorflow
     savers: dict[str, ast.Call] = {}
     names: list[str] = []
+    averages: dict[str, str] = {}
+    saved: dict[str, dict[str, str]] = {}
     for item in unit.items:
+        if item in unit.averaged:
+            average, listed = unit.averaged[item]
+            averages[f"{average}_averages"] = f"[{average}.average(each) for each in {listed}]"
         names += [name for name, _, kind in unit.objects.get(item, []) if kind not in ("list", "iterator", "metric")]
         if item.kind < Kind.CONSTANT and isinstance(item.statement, ast.Assign):
-            names += [name for name in sorted(item.binds) if unit.scope.get(name) in (Kind.VARIABLE, Kind.VARIABLES)]
+            others = any(is_local_variable(unit.kinds, call) or _is_average(unit, call) for call in item.makers)
+            others |= variable_name(unit.kinds, item.statement.value) is not None
+            kept = [] if others else sorted(item.binds)
+            names += [name for name in kept if unit.scope.get(name) in (Kind.VARIABLE, Kind.VARIABLES)]
             value = item.statement.value
             if checkpoints.is_saver(unit.kinds, value) and isinstance(value, ast.Call):
-                unit.texts.replace(value, checkpoints.checkpoint(unit.texts, value, base, list(dict.fromkeys(names))))
+                saved |= {name: {each: each for each in names} for name in item.binds}
+                text = checkpoints.checkpoint(unit.texts, value, base, {**{each: each for each in names}, **averages})
+                unit.texts.replace(value, text)
                 savers |= dict.fromkeys(item.binds, value)
     for node in ast.walk(unit.node):
         if isinstance(node, ast.Name) and node.id in savers and isinstance(node.ctx, ast.Load):
@@ -95,6 +106,27 @@ def write_savers(unit: Unit) -> None:
             if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
                 raise NotPossible(node, "A saver is handed about")
             unit.texts.replace(call, checkpoints.use_of_saver(unit.kinds, unit.texts, savers[node.id], call, base))
+    _write_restored(unit, saved)
+
+
+def _is_average(unit: Unit, call: ast.Call) -> bool:
+    return creates(unit.kinds.symbol(call.func)) == "average"
+
+
+def _write_restored(unit: Unit, saved: Mapping[str, Mapping[str, str]]) -> None:
+    """Averages are restored into their variables, and all else as it was saved."""
+    for statement, (average, saver) in unit.restored.items():
+        assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        lists = [listed for name, listed in unit.averaged.values() if name == average]
+        if len(lists) != 1 or saver not in saved:
+            raise NotPossible(statement, "Averages of variables are restored from a file that may be of TensorFlow 1")
+        made = f"{unit.texts.tensorflow}.train.Checkpoint"
+        path = unit.texts.of(statement.value.args[1])
+        names = ", ".join(f"{name}={text}" for name, text in saved[saver].items())
+        unit.replaced[statement] = [
+            f"{made}({names}).restore({path}).expect_partial()",
+            f"{made}({average}_averages={lists[0]}).restore({path}).expect_partial()  # the averages, in their place",
+        ]
 
 
 def drop_resets(unit: Unit) -> None:

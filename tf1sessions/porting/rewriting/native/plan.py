@@ -6,7 +6,19 @@ import ast
 import dataclasses
 
 from ..requests.request import names_in
-from . import call_sites, functions, lists, objects, outputs, purity, summaries
+from . import (
+    averages,
+    call_sites,
+    functions,
+    iterators,
+    lists,
+    normalization,
+    objects,
+    outputs,
+    purity,
+    resets,
+    summaries,
+)
 from .statements import Item
 from .texts import indented
 from .training import TapeStep, tape_step
@@ -18,12 +30,18 @@ __all__ = ["write"]
 def write(unit: Unit) -> None:
     """Note all changes."""
     moved = [item for item in unit.items if unit.is_moved(item)]
+    moved += [item for each in unit.iterators.values() for items in each.items.values() for item in items]
     purity.check_effects(unit, moved)
     functions.check_rebinding(unit, moved)
     objects.rewrite_calls(unit)
+    resets.write_datasets(unit)
     outputs.write_summaries(unit)
+    averages.find_restored(unit)
+    averages.check_averages(unit)
     lists.list_variables(unit)
+    averages.write_averages(unit)
     outputs.drop_resets(unit)
+    functions.check_rebinding(unit, [item for item in unit.items if unit.is_moved(item)])  # of placeholders, too
     unit.check_made_once()
     _write(unit)
 
@@ -33,9 +51,9 @@ def _write(unit: Unit) -> None:
     for item in moved:
         step = tape_step(unit.kinds, unit.texts, item, unit.scope, unit)
         if step is not None and step.optimizer in unit.rates:
-            rate = unit.rates[step.optimizer]
+            rate, variable = unit.rates[step.optimizer]
             item.reads |= names_in([rate])
-            line = f"{step.optimizer}.learning_rate.assign({unit.rate_texts[rate]})"
+            line = f"{variable}.assign({unit.rate_texts[rate]})"
             step = dataclasses.replace(step, lines=[line, *step.lines] if step.is_operation else step.lines)
         if item in unit.tape_lists:
             step = TapeStep(unit.texts.statement(item.statement), None, False) if step is None else step
@@ -45,11 +63,14 @@ def _write(unit: Unit) -> None:
             unit.operations |= item.binds
     functions.check_rebinding(unit, moved)  # with the learning rates that are known now
     functions.check_uses(unit, moved)
+    normalization.find_frozen(unit, moved)
     running = []
     if unit.built is not None:
         running.append(lists.building_request(unit, *unit.built))
     for request in unit.requests:
-        if all(map(unit.is_initializer, request.leaves)):
+        if all(map(unit.is_initializer, request.leaves)) and iterators.begins_anew(unit, request):
+            resets.write_reset(unit, request)
+        elif all(map(unit.is_initializer, request.leaves)):
             outputs.remove_initialization(unit, request)
         elif not request.feeds and all(unit.has_only_variables(leaf) for leaf in request.leaves):
             call_sites.read_variables(unit, request)
@@ -99,7 +120,7 @@ def _made_once(unit: Unit, statement: ast.stmt, items: dict[ast.stmt, Item]) -> 
     if item in unit.writers:
         lines = summaries.writing_function(unit.texts, unit.writers[item], unit.texts.tensorflow, unit.merges[item])
         made += [*unit.blank, *lines, *unit.blank]
-    made = [*unit.before.get(item, []), *made]
+    made = [*unit.before.get(item, []), *made, *unit.after.get(item, [])]
     return [*before, *made] if made else []
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
-from .kinds import CHANGING, Kinds, base_names, names_read
+from .kinds import CHANGING, ITERATORS, Kinds, base_names, names_read
 from .statements import Item
-from .unit import Unit
+from .training import METHODS
+from .unit import PLACEHOLDERS, Unit
 
 __all__ = ["check_effects", "free_names", "is_changed_later"]
 
@@ -34,8 +35,20 @@ def check_effects(unit: Unit, moved: Sequence[Item]) -> None:
                     what = "Random numbers of Python or NumPy are drawn while the graph is built, and are a part of it"
                     raise NotPossible(call, what)
         for function in functions:
+            _check_calls(unit, function)
             for changed, name in _changes(function):
                 raise NotPossible(changed, f"{function.name}() changes {name!r} while the graph is built")
+
+
+def _check_calls(unit: Unit, function: ast.FunctionDef) -> None:
+    """Refuse what has a form in the function of a request alone: see inlining.py for functions that are called once."""
+    for call in ast.walk(function):
+        if isinstance(call, ast.Call):
+            is_step = isinstance(call.func, ast.Attribute) and call.func.attr in (*METHODS, *ITERATORS)
+            if (is_step and unit.kinds.symbol(call.func) is None) or unit.kinds.symbol(call.func) in PLACEHOLDERS:
+                made = "a placeholder, an iterator or a training step"
+                what = f"{function.name}() makes {made}, and is no function that is called once"
+                raise NotPossible(call, what)
 
 
 def called_functions(unit: Unit, statement: ast.stmt) -> list[ast.FunctionDef]:

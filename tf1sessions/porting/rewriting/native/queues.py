@@ -1,4 +1,4 @@
-"""Queues of a graph: they are made once, and requests put elements in and take elements out."""
+"""Objects of a graph that requests call: queues, and moving averages; which calls of these give operations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 from .kinds import Kinds
 
-__all__ = ["OPERATIONS", "is_queue_operation", "queue_element"]
+__all__ = ["OPERATIONS", "is_apply", "is_operation_call", "queue_element"]
 
 #: Methods of a queue that have no value.
 OPERATIONS = frozenset(["enqueue", "enqueue_many", "close"])
@@ -15,9 +15,17 @@ _ELEMENTS = frozenset(["dequeue", "dequeue_many", "dequeue_up_to"])
 _DTYPES = {"tf.FIFOQueue": 1, "tf.PaddingFIFOQueue": 1, "tf.RandomShuffleQueue": 2}
 
 
-def is_queue_operation(kinds: Kinds, node: ast.AST | None) -> bool:
-    """Whether an expression puts elements into a queue, or closes it."""
-    return _method(kinds, node) in OPERATIONS
+def is_operation_call(kinds: Kinds, node: ast.AST | None) -> bool:
+    """Whether an expression puts elements into a queue, closes it, or updates moving averages."""
+    return _method(kinds, node) in OPERATIONS or is_apply(kinds, node)
+
+
+def is_apply(kinds: Kinds, node: ast.AST | None) -> bool:
+    """Whether an expression updates moving averages."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+        return False
+    return function.attr == "apply" and function.value.id in kinds.averages
 
 
 def queue_element(kinds: Kinds, node: ast.AST) -> bool:

@@ -11,7 +11,7 @@ from ..requests.request import NotPossible, refuse_code_in_texts
 from .call_table import ENTRIES
 from .kinds import Kind, Kinds, creates, names_read
 from .statements import Item
-from .variables import collection_key, variable_list
+from .variables import collection_key, is_local_list, variable_list, variable_name
 
 __all__ = ["calls_of_program", "check_file", "check_items", "is_dropped", "is_print"]
 
@@ -26,7 +26,6 @@ _GRAPH = {
     "tf.model_variables": "a collection of the graph",
     "tf.moving_average_variables": "a collection of the graph",
     "tf.make_template": "a template",
-    "tf.train.ExponentialMovingAverage": "a moving average of variables",
     "tf.train.start_queue_runners": "queue runners",
     "tf.train.import_meta_graph": "a graph that is read from a file",
     "tf.import_graph_def": "a graph that is read from a file",
@@ -49,6 +48,7 @@ _PREFIXES = {
     "tf.train.add_queue_runner": "queue runners",
     "tf.queue.QueueBase": "a queue of a kind that is not known",
     "tf.estimator.": "an estimator",
+    "tf.data.Iterator.from_string_handle": "an iterator that is chosen by what is fed",
     "tf.train.Server": "a server of a cluster",
     "tf.distribute.Server": "a server of a cluster",
 }
@@ -67,6 +67,10 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
         raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
     refuse_code_in_texts(file)
     for use in file.uses:
+        if use.call is not None and _is_local_list(file, kinds, use.call):
+            continue
+        if use.call is not None and variable_name(kinds, file.parents.get(file.parents[use.call])) is not None:
+            continue
         what = None if _is_of_writer(file, kinds, use.node) else _kept_by_graph(use.name)
         if what is not None:
             raise NotPossible(use.node, f"It has {what}")
@@ -96,6 +100,13 @@ def _is_of_writer(file: FileUses, kinds: Kinds, node: ast.AST) -> bool:
     parent = file.parents.get(node)
     parent = file.parents.get(parent) if isinstance(parent, ast.keyword) else parent
     return isinstance(parent, ast.Call) and kinds.symbol(parent.func) == "tf.summary.FileWriter"
+
+
+def _is_local_list(file: FileUses, kinds: Kinds, call: ast.Call) -> bool:
+    """Whether a call lists the local variables for an initializer of them: see resets.py."""
+    parent = file.parents[call]
+    is_initializer = isinstance(parent, ast.Call) and (kinds.symbol(parent.func) or "").startswith("tf.")
+    return is_initializer and is_local_list(kinds, call) and "initialize" in kinds.symbol(parent.func)  # type: ignore
 
 
 def _neighbours(file: FileUses) -> list[FileUses]:

@@ -12,11 +12,25 @@ from .calls import NotNative, is_kept, native_call
 from .kinds import Kinds
 from .texts import Texts
 
-__all__ = ["calls_inner_first", "is_again", "is_repeated", "method_call", "rewrite_rest", "write_shapes"]
+__all__ = [
+    "calls_inner_first",
+    "is_again",
+    "is_repeated",
+    "method_call",
+    "rewrite_rest",
+    "write_datasets",
+    "write_shapes",
+]
 
 
 #: What may run an expression in it several times.
 _REPEATED = (ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.Lambda, ast.FunctionDef)
+
+
+#: Attributes of data sets that those of version 2 have not.
+_VERSION_1 = frozenset(
+    "output_types output_shapes output_classes map_with_legacy_function filter_with_legacy_function".split()
+)
 
 
 def calls_inner_first(node: ast.AST) -> list[ast.Call]:
@@ -69,6 +83,20 @@ def write_shapes(file: FileUses, texts: Texts) -> None:
             shape = shape.func if isinstance(shape, ast.Call) else shape
             if isinstance(shape, ast.Attribute) and shape.attr in ("shape", "get_shape"):
                 texts.replace_end(node, node.value, "")
+
+
+def write_datasets(file: FileUses, texts: Texts) -> None:
+    """Data sets are those of version 2, unless the program asks for what these have not."""
+    structures = [use.call for use in file.uses if use.name == "tf.data.Iterator.from_structure" and use.call]
+    inside = [each.attr for one in structures for each in ast.walk(one) if isinstance(each, ast.Attribute)]
+    nodes = [each.attr for each in ast.walk(file.tree) if isinstance(each, ast.Attribute) and each.attr in _VERSION_1]
+    if len(nodes) > len([each for each in inside if each in _VERSION_1]):
+        return
+    for use in file.uses:
+        if use.symbol.startswith("tensorflow.compat.v1.data.") and use.direct:
+            part = file.part_of(use.node, "tensorflow.compat.v1.data")
+            if part is not None:
+                texts.replace(part, f"{texts.tensorflow}.data")
 
 
 def rewrite_rest(file: FileUses, kinds: Kinds, texts: Texts, done: Iterable[ast.AST]) -> None:

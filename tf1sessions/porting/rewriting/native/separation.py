@@ -13,7 +13,10 @@ from .kinds import creates
 from .queues import OPERATIONS
 from .statements import is_any_block
 
-__all__ = ["separated"]
+__all__ = ["METRIC_VALUE", "lead_of", "separated"]
+
+#: The attribute by which the value of a metric is read, of its update.
+METRIC_VALUE = "metric_value"
 
 
 def separated(file: FileUses) -> FileUses:
@@ -23,13 +26,14 @@ def separated(file: FileUses) -> FileUses:
     """
     stack: list[ast.stmt] = [each for each in ast.walk(file.tree) if isinstance(each, ast.With) and is_any_block(each)]
     has_queues = any(creates(use.name) == "queue" for use in file.uses)
-    edits: list[Edit] = []
+    edits = list(_imports(file))
     for block in stack:  # and scopes of names in it; a loop is one statement of the graph
         assert isinstance(block, ast.With)
         edits += _lines(file, block.body)
         for each in block.body:
-            if isinstance(each, ast.Assign) and has_queues:
-                edits += _parts(file, each)
+            if isinstance(each, ast.Assign):
+                edits += _metric(file, each)
+                edits += _parts(file, each) if has_queues else ()
             elif isinstance(each, ast.With) and each not in stack:
                 stack.append(each)
     if not edits:
@@ -43,12 +47,19 @@ def separated(file: FileUses) -> FileUses:
 
 def _lines(file: FileUses, body: list[ast.stmt]) -> Iterator[Edit]:
     """Begin a line before each statement that shares the line of the one before it."""
-    lead = _lead(file, body[0])
+    lead = lead_of(file, body[0])
     for one, other in pairwise(body) if lead is not None else ():
         if one.end_lineno == other.lineno:
             _, end = file.positions.span(one)
             start, _ = file.positions.span(other)
             yield Edit(end, start, f"{file.source.newline}{lead}")
+
+
+def _imports(file: FileUses) -> Iterator[Edit]:
+    """Begin a line before each statement on the line of an import of this package, which will go."""
+    ours = {each.statement.lineno for each in file.imports if each.meaning.startswith("tf1sessions")}
+    body = [each for each in file.tree.body if each.lineno in ours]
+    yield from _lines(file, body) if body else ()
 
 
 def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
@@ -60,7 +71,7 @@ def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
     methods = {each.attr for each in functions if isinstance(each, ast.Attribute)}
     names = {each.id for each in target.elts if isinstance(each, ast.Name)}
     read = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
-    lead = _lead(file, node)
+    lead = lead_of(file, node)
     if (
         not len(names) == len(target.elts) == len(value.elts)
         or names & read
@@ -73,7 +84,27 @@ def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
     yield file.positions.replace(node, f"{file.source.newline}{lead}".join(lines))
 
 
-def _lead(file: FileUses, statement: ast.stmt) -> str | None:
+def _metric(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
+    """Write ``value, update = tf.metrics.mean(x)`` as its update and its value: requests ask for one of the two."""
+    target, call = node.targets[0], node.value
+    symbols = {use.call: use.name for use in file.uses if use.call is not None}
+    if not isinstance(target, ast.Tuple) or not isinstance(call, ast.Call) or len(node.targets) > 1:
+        return
+    names = [each.id for each in target.elts if isinstance(each, ast.Name)]
+    lead = lead_of(file, node)
+    if creates(symbols.get(call)) != "metric" or len(names) != 2 or len(target.elts) != 2 or lead is None:
+        return
+    value, update = names
+    if update == "_":
+        update = f"{value}_update"
+        while file.taken(update):
+            update += "_"
+    lines = [f"{update} = {file.positions.source(call)}[1]"]
+    lines += [f"{value} = {update}.{METRIC_VALUE}"] if value != "_" else []
+    yield file.positions.replace(node, f"{file.source.newline}{lead}".join(lines))
+
+
+def lead_of(file: FileUses, statement: ast.stmt) -> str | None:
     """The white space before the first statement of a line; None for one behind another, or behind a header."""
     start, _ = file.positions.span(statement)
     before = file.source.text[file.positions.line_start(statement.lineno) : start]

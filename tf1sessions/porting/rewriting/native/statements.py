@@ -72,10 +72,18 @@ def flattened(kinds: Kinds, body: list[ast.stmt], scope: Scope, context: tuple[a
         if makers and kind >= Kind.CONSTANT and isinstance(statement, ast.For | ast.While | ast.If | ast.Try):
             raise NotPossible(makers[0], "A loop or a condition makes a variable or a layer")
         around = [item.context_expr for each in context for item in each.items if _is_dependency(kinds, item)]
+        if around and kind is Kind.CONSTANT and _is_operation(kinds, statement):  # it runs what it depends on
+            kind = Kind.TENSOR
+            scope |= dict.fromkeys(bound_names(statement), kind)
         reads = names_read_first(statement) | names_in(around)
         if isinstance(statement, ast.For | ast.While | ast.If | ast.Try):  # it may leave what was bound before
             reads |= bound_names(statement) & known
         yield Item(statement, context, kind, reads, bound_names(statement), makers)
+
+
+def _is_operation(kinds: Kinds, statement: ast.stmt) -> bool:
+    value = getattr(statement, "value", None)
+    return isinstance(value, ast.Call) and kinds.symbol(value.func) in OPERATIONS
 
 
 def _is_dependency(kinds: Kinds, item: ast.withitem) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from . import summaries
 from .kinds import Kinds, bound_names, creates
 from .queues import queue_element
+from .separation import METRIC_VALUE
 
 __all__ = ["is_tensor"]
 
@@ -62,6 +63,8 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
         return symbol.rpartition(".")[2] not in _SEVERAL
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):  # a metric's update
         return creates(kinds.symbol(node.value.func)) == "metric"
+    if isinstance(node, ast.Attribute):
+        return node.attr == METRIC_VALUE
     return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
 
 

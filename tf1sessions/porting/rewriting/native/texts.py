@@ -74,6 +74,14 @@ class Texts:
         if any(isinstance(each, ast.JoinedStr) for each in inside):
             raise NotPossible(node, "An f-string has something of the graph in it")
 
+    def add_argument(self, call: ast.Call, name: str) -> None:
+        """Have a call give one more argument, which is called as its parameter is."""
+        _, end = self.file.positions.span(call)
+        before = self.file.source.text[: end - 1].rstrip()
+        has_stars = any(isinstance(each, ast.Starred) for each in call.args)
+        separator = "" if before[-1] in "(," else ", "
+        self._edits.append(Edit(end - 1, end - 1, f"{separator}{name}={name}" if has_stars else separator + name))
+
     def delete(self, statement: ast.stmt) -> None:
         """Have the lines of a statement go."""
         positions = self.file.positions

@@ -13,9 +13,10 @@ from .kinds import Kind, Kinds
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["TapeStep", "differentiates", "tape_step"]
+__all__ = ["METHODS", "TapeStep", "differentiates", "tape_step"]
 
-_METHODS = ("minimize", "compute_gradients", "apply_gradients")
+#: Methods of optimizers that take gradients, or apply them.
+METHODS = ("minimize", "compute_gradients", "apply_gradients")
 #: Parameters of the methods, in their order.
 _PARAMETERS = {
     "minimize": ("loss", "global_step", "var_list"),
@@ -122,7 +123,7 @@ def differentiates(kinds: Kinds, statement: ast.stmt, scope: Mapping[str, Kind])
 def _is_step(kinds: Kinds, call: ast.Call, scope: Mapping[str, Kind]) -> bool:
     if kinds.symbol(call.func) == "tf.gradients":
         return len(call.args) > 1 and kinds.of(call.args[1], scope) in (Kind.VARIABLE, Kind.VARIABLES)
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _METHODS:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in METHODS:
         return False
     return kinds.of(call.func.value, scope) is Kind.VARIABLE
 

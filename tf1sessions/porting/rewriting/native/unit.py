@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from ....source.uses import FileUses
 from ..requests.request import NotPossible, names_in
-from . import summaries, variables
+from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
-from .queues import is_queue_operation
-from .refusals import check_items, is_dropped
+from .queues import is_operation_call
+from .refusals import calls_of_program, check_items, is_dropped, is_print
 from .statements import OPERATIONS, Item, flattened, is_block
 from .texts import Texts
 from .training import TapeStep
@@ -85,6 +85,10 @@ class Unit:
         requests: Its functions, in the order of the text.
         replaced: Statement of the program -> its new lines.
         before: Statement -> lines that are put before it.
+        after: Statement that requests compute -> lines behind the objects that are made in its place.
+        restored: Statement that restores averages into their variables -> the averages, and the saver that saved them.
+        frozen: Requests that leave the averages of batch normalisation as they are.
+        averaged: Statement that updates moving averages -> these, and the list of the variables.
         objects: Statement -> the layers, optimizers and iterators in it, which are made in its place: the name, the
             expression that makes it, and its kind.
         merges: Statement that merges summaries -> these.
@@ -93,9 +97,13 @@ class Unit:
         feed_order: The placeholders, in the order of the text.
         truth_values: The placeholders of the dtype bool.
         operations: Names that are bound to operations, which have no value.
-        initializers: Names that are bound to initializers of variables.
+        initializers: Names that are bound to initializers of variables, tables and iterators -> these.
+        dtypes: Placeholder -> the text of its dtype.
+        metric_values: Statement that reads the value of a metric -> the statement that updates it.
+        iterator_makers: The names of iterators that have initializers -> what makes these.
+        iterators: Those that requests begin anew.
         initializations: The statements that initialize variables.
-        rates: Optimizer -> its learning rate, if requests compute that.
+        rates: Optimizer -> its learning rate, if requests compute that, and the variable that is set to it.
         rate_texts: Learning rate -> what it becomes.
         steps: Statement -> the step of a training that it becomes.
         tape_lists: Statements that list the variables that a tape has seen.
@@ -107,6 +115,7 @@ class Unit:
         helpers: Block -> the functions behind it that requests of several functions call.
         unwrapped: Blocks inside of loops and conditions, which build nothing.
         updates: Names that are bound to the updates of layers.
+        update_lists: The statements that bind these.
         dropped: Statements that print tensors, of which nothing is left.
         renamed: Names that are bound anew behind the graph -> what they are called from there on.
         names_used: Names that no new object may have.
@@ -125,47 +134,62 @@ class Unit:
         assert isinstance(made.targets[0], ast.Name)
         self.legacy = made.targets[0].id
         self.made = made
-        self.replaced: dict[ast.stmt, list[str]] = {}
-        self.rates: dict[str, ast.expr] = {}
-        self.rate_texts: dict[ast.expr, str] = {}
-        self.initializations: list[ast.stmt] = []
-        self.unwrapped: list[ast.With] = []
-        self.helpers: dict[ast.With, list[str]] = {}
-        self.before: dict[Item, list[str]] = {}
-        self.merges: dict[Item, list[summaries.Summary]] = {}
-        self.writers: dict[Item, str] = {}
-        self.steps: dict[Item, TapeStep] = {}
-        self.tape_lists: set[Item] = set()
-        self.renamed: dict[str, str] = {}
-        self.built: tuple[Item, list[Item]] | None = None
+        self._begin()
         self.names_used = {each.id for each in ast.walk(file.tree) if isinstance(each, ast.Name)}
         self.names_used |= {each.bound for each in file.imports}
         self.names_used |= {each.name for each in ast.walk(file.tree) if isinstance(each, ast.ClassDef)}
         self.names_used |= {name for name in kinds.functions if not modules.needs_class(name)}
         self.names_used -= {name for name in kinds.functions if modules.needs_class(name)}
         self.names_used -= _step_names(node)
-        self.specs: dict[str, ast.expr] = {}
-        self.feed_order: list[str] = []
-        self.truth_values: set[str] = set()
-        self.operations: set[str] = set()
-        self.objects: dict[Item, list[tuple[str, str, str]]] = {}
         self.items, self.requests = self._read()
         self._check_feeds()
-        self.initializers: set[str] = set()
+        self.initializers: dict[str, list[ast.expr]] = {}
+        self.iterator_makers = iterators.iterator_makers(self)
         self._find_initializers()
-        self.updates: set[str] = set()
+        self.iterators: dict[str, iterators.RemadeIterator] = {}
+        self.iterators |= iterators.find_iterators(self)
         self._drop_updates()
         self._read_summaries()
         self._decide_constants()
         self._compute_what_is_changed()
         check_items(kinds, node, self.items)
-        self.dropped = [item.statement for item in self.items if is_dropped(item)]
+        self.dropped += [item.statement for item in self.items if is_dropped(item)]
         for item in self.items:
             modules.note(item.statement, self.scope)
+        self._locals: dict[str, str] = {}
+
+    def _begin(self) -> None:
+        """Note nothing yet."""
+        self.replaced: dict[ast.stmt, list[str]] = {}
+        self.rates: dict[str, tuple[ast.expr, str]] = {}
+        self.rate_texts: dict[ast.expr, str] = {}
+        self.initializations: list[ast.stmt] = []
+        self.unwrapped: list[ast.With] = []
+        self.helpers: dict[ast.With, list[str]] = {}
+        self.before: dict[Item, list[str]] = {}
+        self.frozen: set[Request] = set()
+        self.after: dict[Item, list[str]] = {}
+        self.averaged: dict[Item, tuple[str, str]] = {}
+        self.merges: dict[Item, list[summaries.Summary]] = {}
+        self.writers: dict[Item, str] = {}
+        self.steps: dict[Item, TapeStep] = {}
+        self.tape_lists: set[Item] = set()
+        self.renamed: dict[str, str] = {}
+        self.built: tuple[Item, list[Item]] | None = None
+        self.specs: dict[str, ast.expr] = {}
+        self.feed_order: list[str] = []
+        self.truth_values: set[str] = set()
+        self.operations: set[str] = set()
+        self.objects: dict[Item, list[tuple[str, str, str]]] = {}
+        self.dtypes: dict[str, str] = {}
+        self.metric_values: dict[Item, Item] = {}
+        self.updates: set[str] = set()
+        self.update_lists: list[ast.stmt] = []
+        self.dropped: list[ast.stmt] = []
+        self.restored: dict[ast.stmt, tuple[str, str]] = {}
         self.shared: dict[tuple[str, str], str] = {}
         self.named_layers: dict[tuple[str, str], str] = {}
         self.layer_counts: dict[tuple[str, str], int] = {}
-        self._locals: dict[str, str] = {}
 
     @property
     def area(self) -> ast.AST:
@@ -179,7 +203,8 @@ class Unit:
     def rewritten(self) -> list[ast.AST]:
         """The statements whose calls are written."""
         requests = [each.statement for each in self.requests if each.statement is not None]
-        return [*(item.statement for item in self.items), *requests, *self.unwrapped]
+        remade = [node for each in self.iterators.values() for node in [*iterators.nodes(each), each.statement]]
+        return [*(item.statement for item in self.items), *requests, *self.unwrapped, *remade]
 
     def _read(self) -> tuple[list[Item], list[Request]]:
         scope: Scope = {} if isinstance(self.node, ast.FunctionDef) else self.kinds.module
@@ -203,6 +228,9 @@ class Unit:
         for node in ast.walk(self.node):
             if isinstance(node, ast.With) and is_block(node, self.legacy) and node not in self.node.body:
                 self._unwrap(node, scope)
+        for item in items:
+            if item.binds & self.kinds.placeholders:  # a name may be bound to something else behind the graph
+                self.kinds.run(item.statement, scope)
         return items, requests
 
     def _unwrap(self, block: ast.With, scope: Scope) -> None:
@@ -260,6 +288,8 @@ class Unit:
                     if creates(self.kinds.symbol(node.value.func)) == "queue":
                         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
                         self.kinds.queues |= dict.fromkeys(names, node.value)
+                    if creates(self.kinds.symbol(node.value.func)) == "average":
+                        self.kinds.averages |= {target.id for target in node.targets if isinstance(target, ast.Name)}
                     if self.kinds.symbol(node.value.func) in PLACEHOLDERS:
                         for target in node.targets:
                             if not isinstance(target, ast.Name):
@@ -283,11 +313,23 @@ class Unit:
                 self.items.remove(item)
                 self.replaced[statement] = []
                 self.updates |= item.binds
+                self.update_lists.append(statement)
         for item in self.items:
             own = names_read(item.statement) & self.updates
+            if own and is_print(item.statement) and not calls_of_program(self.kinds, item.statement):
+                continue
             if own and not self.is_operation(item):
                 raise NotPossible(item.statement, f"{sorted(own)[0]!r}, the updates of layers, are used as values")
             item.reads -= self.updates
+        for item in [each for each in self.items if names_read(each.statement) & self.updates]:
+            if is_print(item.statement):
+                self._drop(item.statement)
+                self.items.remove(item)
+
+    def _drop(self, statement: ast.stmt) -> None:
+        """Leave out a statement that prints something of the graph."""
+        self.replaced[statement] = []
+        self.dropped.append(statement)
 
     def _read_summaries(self) -> None:
         """Requests fetch the values of summaries, as a dict; a function writes them."""
@@ -319,7 +361,8 @@ class Unit:
         for item in list(self.items):
             statement = item.statement
             if self._gives_initializers(statement):
-                self.initializers |= item.binds
+                values = [each.value for each in ast.walk(statement) if isinstance(each, ast.Assign)]
+                self.initializers |= dict.fromkeys(item.binds, values)
                 self.items.remove(item)
                 self.replaced[statement] = []
 
@@ -371,6 +414,8 @@ class Unit:
         """A placeholder that a call of what is made once is given: not its shape, nor as the key of a dict."""
         for node in ast.walk(item.statement):
             if isinstance(node, ast.Name) and node.id in self.kinds.placeholders and isinstance(node.ctx, ast.Load):
+                if node.id in self.renamed and self.texts.of(node) == self.renamed[node.id]:
+                    continue
                 parent = self.file.parents[node]
                 while isinstance(parent, ast.List | ast.Tuple):
                     parent = self.file.parents[parent]
@@ -419,11 +464,17 @@ class Unit:
         if isinstance(node, ast.Call):
             symbol = self.kinds.symbol(node.func)
             if symbol in OPERATIONS:
-                return all(map(self.is_initializer, node.args))
-            return symbol in INITIALIZERS
+                return bool(node.args) and all(map(self.is_initializer, node.args))
+            return symbol in INITIALIZERS or self._is_of_iterator(node)
         if isinstance(node, ast.Attribute):  # of an iterator
             return node.attr == "initializer" and self.kinds.of(node.value, self.scope) is Kind.VARIABLE
         return isinstance(node, ast.Name) and node.id in self.initializers
+
+    def _is_of_iterator(self, call: ast.Call) -> bool:
+        """Whether a call is ``iterator.make_initializer(dataset)``."""
+        function = call.func
+        is_method = isinstance(function, ast.Attribute) and function.attr == "make_initializer"
+        return is_method and isinstance(function.value, ast.Name) and function.value.id in self.iterator_makers  # type: ignore[attr-defined]
 
     def has_variables(self) -> bool:
         """Whether the graph has variables, those of objects of classes included."""
@@ -441,7 +492,7 @@ class Unit:
     def is_operation(self, item: Item) -> bool:
         value = getattr(item.statement, "value", None)
         is_group = isinstance(value, ast.Call) and self.kinds.symbol(value.func) in OPERATIONS
-        return is_group or is_queue_operation(self.kinds, value)
+        return is_group or is_operation_call(self.kinds, value)
 
     def is_op(self, leaf: ast.expr) -> bool:
         return isinstance(leaf, ast.Name) and leaf.id in self.operations

@@ -11,7 +11,16 @@ from .kinds import Kind, Kinds, creates
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["VariableList", "has_layers", "is_update_list", "variable_list", "written_out"]
+__all__ = [
+    "VariableList",
+    "has_layers",
+    "is_local_list",
+    "is_local_variable",
+    "is_update_list",
+    "variable_list",
+    "variable_name",
+    "written_out",
+]
 
 _TRAINABLE = frozenset(["tf.trainable_variables"])
 _ALL = frozenset(["tf.global_variables", "tf.all_variables"])
@@ -65,9 +74,45 @@ def collection_key(kinds: Kinds, node: ast.AST) -> str | None:
     return ""
 
 
+#: What the variables of layers are called.
+_PARTS = frozenset("kernel bias gamma beta moving_mean moving_variance".split())
+
+
+def variable_name(kinds: Kinds, node: ast.AST | None) -> str | None:
+    """The name by which a call asks the graph for a variable of a layer; None for any other expression."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or function.attr not in ("get_tensor_by_name", "as_graph_element"):
+        return None
+    assert isinstance(node, ast.Call)
+    graph = function.value.func if isinstance(function.value, ast.Call) else None
+    name = node.args[0].value if len(node.args) == 1 and isinstance(node.args[0], ast.Constant) else None
+    if kinds.symbol(graph) != "tf.get_default_graph" or not isinstance(name, str) or node.keywords:
+        return None
+    return name if name.endswith(":0") and name[:-2].rpartition("/")[2] in _PARTS else None
+
+
 def is_update_list(kinds: Kinds, node: ast.AST) -> bool:
     """Whether a call gives the updates of batch normalisation, which Keras's layers make by themselves."""
     return collection_key(kinds, node) == "UPDATE_OPS"
+
+
+def is_local_list(kinds: Kinds, node: ast.AST) -> bool:
+    """Whether an expression lists all local variables of the graph."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    if kinds.symbol(node.func) == "tf.local_variables":
+        return not node.args
+    return len(node.args) == 1 and collection_key(kinds, node) == "LOCAL_VARIABLES"
+
+
+def is_local_variable(kinds: Kinds, call: ast.Call) -> bool:
+    """Whether a call makes a variable that is in the collection of the local ones alone."""
+    if creates(kinds.symbol(call.func)) != "variable":
+        return False
+    given = [each.value for each in call.keywords if each.arg == "collections"]
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == "LOCAL_VARIABLES" for one in given for each in ast.walk(one)
+    )
 
 
 def written_out(
@@ -157,9 +202,10 @@ def _calls(statement: ast.stmt, kinds: Kinds) -> Iterator[ast.Call]:
 
 
 def _is_variable(kinds: Kinds, call: ast.Call, trainable: bool) -> bool:
-    if creates(kinds.symbol(call.func)) != "variable":
+    if creates(kinds.symbol(call.func)) != "variable" or (not trainable and is_local_variable(kinds, call)):
         return False
-    is_trainable = not any(
+    is_step = (kinds.symbol(call.func) or "").endswith("global_step")
+    is_trainable = not is_step and not any(
         each.arg == "trainable" and isinstance(each.value, ast.Constant) and not each.value.value
         for each in call.keywords
     )

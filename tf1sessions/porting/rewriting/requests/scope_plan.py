@@ -528,7 +528,8 @@ class _ScopePlan:
         """Return the end of what builds these expressions, if they are names that this scope binds once, and there."""
         nodes = [node for each in parts for node in ast.walk(each)]
         names = {node.id: node for node in nodes if isinstance(node, ast.Name)}
-        if not names or not all(isinstance(node, _NAMES) for node in nodes):
+        initializers = {node for node in nodes if isinstance(node, ast.Attribute) and node.attr == "initializer"}
+        if not names or not all(isinstance(node, _NAMES) for node in nodes if node not in initializers):
             return None
         lines: dict[str, list[int]] = {name: [] for name in names}
         for node in ast.walk(self.file.tree):

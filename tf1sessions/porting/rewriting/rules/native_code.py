@@ -16,11 +16,21 @@ from collections.abc import Iterator
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
-from ..native import attributes, classes, plan, separation
+from ..native import (
+    attributes,
+    classes,
+    inlining,
+    input_functions,
+    listed_losses,
+    plan,
+    queue_runners,
+    saver_names,
+    separation,
+)
 from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import check_file
-from ..native.rest import rewrite_rest, write_shapes
+from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.texts import Texts
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
@@ -68,7 +78,9 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        found = classes.lowered(separation.separated(original))
+        file = inlining.inlined(input_functions.with_datasets(original))
+        file = queue_runners.with_threads(listed_losses.with_listed_losses(file))
+        found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
     except NotPossible as error:
         return error
     if found.file is original:
@@ -113,6 +125,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
     try:
         check_file(file, kinds)
         write_shapes(file, texts)
+        write_datasets(file, texts)
         units = [
             Unit(file, kinds, texts, modules, *_place(file, use.call))
             for use in file.uses
