@@ -7,7 +7,8 @@
     combined: the losses as one, all train operations, the first replica's hooks, a scaffold
 
 So a step takes as many batches of ``input_fn`` as there are replicas: the global batch is that many times as large.
-Threads of the strategy call ``model_fn``, one at a time.
+Threads of the strategy call ``model_fn``, one at a time. A last step for which there are fewer batches does nothing; on
+1.15.5 it was left to chance which replicas had updated metrics and moving averages when it ended.
 """
 
 from __future__ import annotations
@@ -17,16 +18,24 @@ from typing import Any
 
 from ..runtime import tf1 as tf
 from .model_fn import EstimatorSpec
-from .util import parse_iterator_result
+from .util import is_dataset, log, parse_iterator_result
 
 __all__ = ["IteratorHook", "Replicas", "check_strategy"]
 
 
 class IteratorHook(tf.train.SessionRunHook):  # type: ignore[misc]
-    """Initializes a strategy's iterator in each new session."""
+    """Initializes a strategy's iterator in each new session, and warns once of batches that will be left out.
 
-    def __init__(self, iterator: Any) -> None:
+    Args:
+        iterator: The iterator.
+        batches: A tensor: how many there are, or a negative number where that is not known; or None.
+        replicas: How many batches a step takes.
+    """
+
+    def __init__(self, iterator: Any, batches: Any, replicas: int) -> None:
         self._iterator = iterator
+        self._batches = batches
+        self._replicas = replicas
         self._initializer: Any = None
 
     def begin(self) -> None:
@@ -35,6 +44,15 @@ class IteratorHook(tf.train.SessionRunHook):  # type: ignore[misc]
     def after_create_session(self, session: Any, coord: Any) -> None:
         del coord
         session.run(self._initializer)
+        batches = -1 if self._batches is None else int(session.run(self._batches))
+        self._batches = None
+        if batches > 0 and batches % self._replicas:
+            log.warning(
+                "The last %d of %d batches are left out: each step takes one for each of %d replicas.",
+                batches % self._replicas,
+                batches,
+                self._replicas,
+            )
 
 
 class Replicas:
@@ -42,7 +60,7 @@ class Replicas:
 
     Args:
         strategy: Of ``tf.compat.v1.distribute``.
-        input_fn: Takes nothing, and returns a dataset of a replica's batches.
+        input_fn: A function of the strategy's InputContext that returns a dataset of a replica's batches.
         model_fn: A function of features and labels.
         metrics_of: The metrics of an EstimatorSpec, where they are asked for: name -> (value, update).
     """
@@ -50,24 +68,43 @@ class Replicas:
     def __init__(
         self,
         strategy: Any,
-        input_fn: Callable[[], Any],
+        input_fn: Callable[[Any], Any],
         model_fn: Callable[[Any, Any], EstimatorSpec],
         metrics_of: Callable[[EstimatorSpec], dict[str, Any]] | None = None,
     ) -> None:
         self._strategy = strategy
         self._specs: dict[int, EstimatorSpec] = {}
         self._metrics: dict[int, dict[str, Any]] = {}
-        iterator = strategy.make_input_fn_iterator(lambda _: input_fn())
-        self.input_hook = IteratorHook(iterator)
+        results: list[Any] = []
+
+        def noting_input_fn(context: Any) -> Any:
+            results.append(input_fn(context))
+            return results[-1]
+
+        iterator = strategy.make_input_fn_iterator(noting_input_fn)
+        features_and_labels = parse_iterator_result(iterator.get_next())
+        ready = [
+            tensor
+            for value in tf.nest.flatten(features_and_labels)
+            for tensor in tf.nest.flatten(strategy.experimental_local_results(value), expand_composites=True)
+            if tensor is not None
+        ]
 
         def call(features: Any, labels: Any) -> Any:
+            with tf.control_dependencies(ready):
+                features, labels = tf.nest.map_structure(_identity, (features, labels), expand_composites=True)
             replica = int(tf.get_static_value(tf.distribute.get_replica_context().replica_id_in_sync_group))
             spec = self._specs[replica] = model_fn(features, labels)
             if metrics_of is not None:
                 self._metrics[replica] = metrics_of(spec)
             return spec.loss
 
-        self._losses = strategy.extended.call_for_each_replica(call, args=parse_iterator_result(iterator.get_next()))
+        self._losses = strategy.extended.call_for_each_replica(call, args=features_and_labels)
+        number = strategy.num_replicas_in_sync
+        only = results[0] if len(results) == 1 and is_dataset(results[0]) else None
+        # Last: operations that it makes before the model would change the model's seeds.
+        batches = None if only is None else tf.data.experimental.cardinality(only)
+        self.input_hook = IteratorHook(iterator, batches, number)
 
     def spec(self) -> EstimatorSpec:
         """One EstimatorSpec for all replicas: their loss as it is told, and what trains them."""
@@ -84,6 +121,10 @@ class Replicas:
         """One op that updates the metrics of all replicas, and the values, which are of all replicas, by name."""
         updates = [update for metrics in self._metrics.values() for _, update in metrics.values()]
         return tf.group(*updates), {name: value for name, (value, _) in self._metrics[0].items()}
+
+
+def _identity(value: Any) -> Any:
+    return None if value is None else tf.identity(value)
 
 
 def _one_scaffold(scaffolds: Sequence[Any]) -> Any:
@@ -106,20 +147,17 @@ def _one_scaffold(scaffolds: Sequence[Any]) -> Any:
             merged.update(found)
         return merged or None
 
-    def init(_: Any, session: Any) -> None:
-        for function in functions:
-            function(session)
-
-    functions = of_all("init_fn")
+    first = scaffolds[0]
+    init = None if first.init_fn is None else lambda _, session: first.init_fn(session)
     return tf.train.Scaffold(
         init_op=grouped("init_op"),
         init_feed_dict=feeds("init_feed_dict"),
-        init_fn=init if functions else None,
+        init_fn=init,
         ready_op=names("ready_op"),
         ready_for_local_init_op=names("ready_for_local_init_op"),
         local_init_op=grouped("local_init_op"),
-        summary_op=scaffolds[0].summary_op,
-        saver=scaffolds[0].saver,
+        summary_op=first.summary_op,
+        saver=first.saver,
     )
 
 
@@ -131,13 +169,8 @@ def check_strategy(strategy: Any, name: str) -> None:
         name: The argument of RunConfig that it came by.
 
     Raises:
-        ValueError: It is one for several machines, or of TensorFlow 2.
+        ValueError: It is one for several machines.
     """
-    if not hasattr(strategy, "make_input_fn_iterator"):
-        raise ValueError(
-            f"RunConfig({name}=...) got {strategy}, which has no graphs. Take the strategy of this name in "
-            "tf.compat.v1.distribute."
-        )
     if strategy.extended._in_multi_worker_mode():
         raise ValueError(
             f"RunConfig({name}=...) is for the devices of one machine here, and {strategy} is for the cluster of "

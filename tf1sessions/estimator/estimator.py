@@ -21,6 +21,7 @@ import copy
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..runtime import private
@@ -206,9 +207,13 @@ class Estimator:
             return self._train_with_spec(replicas.spec(), [replicas.input_hook, *hooks], step, listeners)
 
     def _call_model_fn_on_replicas(self, strategy: Any, input_fn: InputFn, mode: str, *metrics_of: Any) -> Replicas:
+        def call_input_fn(context: Any) -> Any:
+            takes = "input_context" in function_args(input_fn)
+            return self._call_input_fn(partial(input_fn, input_context=context) if takes else input_fn, mode)
+
         return Replicas(
             strategy,
-            lambda: self._call_input_fn(input_fn, mode),
+            call_input_fn,
             lambda features, labels: self._call_model_fn(features, labels, mode, self.config),
             *metrics_of,
         )
@@ -317,7 +322,9 @@ class Estimator:
                     self._model_dir,
                 )
         strategy = self._config.eval_distribute
-        scope = strategy.scope if strategy else contextlib.nullcontext  # of the graph that is the default when it is made
+        scope = (
+            strategy.scope if strategy else contextlib.nullcontext
+        )  # of the graph that is the default when it is made
         with tf.Graph().as_default() as graph, graph.device(None if strategy else self._device_fn), scope():
             scaffold, update_op, eval_dict, all_hooks = self._evaluate_build_graph(input_fn, all_hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, scaffold, update_op, eval_dict, all_hooks, self.eval_dir(name))
