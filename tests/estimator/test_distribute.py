@@ -96,4 +96,5 @@ def test_a_last_step_that_has_too_few_batches_does_nothing(found: dict[str, Any]
 def test_a_strategy_of_a_cluster_is_refused(found: dict[str, Any]) -> None:
     for name, (kind, text) in zip(["train_distribute", "eval_distribute"], found["refused"], strict=True):
         assert kind == "ValueError"
-        assert f"RunConfig({name}=...) is for the devices of one machine here" in text
+        assert f"RunConfig({name}=...) is for the devices of one machine" in text
+        assert "CollectiveAllReduceStrategy has 2 replicas on the cluster of TF_CONFIG" in text

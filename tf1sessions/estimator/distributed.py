@@ -20,7 +20,7 @@ from ..runtime import tf1 as tf
 from .model_fn import EstimatorSpec
 from .util import is_dataset, log, parse_iterator_result
 
-__all__ = ["IteratorHook", "Replicas", "check_strategy"]
+__all__ = ["IteratorHook", "Replicas", "checked_strategy"]
 
 
 class IteratorHook(tf.train.SessionRunHook):  # type: ignore[misc]
@@ -161,18 +161,27 @@ def _one_scaffold(scaffolds: Sequence[Any]) -> Any:
     )
 
 
-def check_strategy(strategy: Any, name: str) -> None:
-    """Check that a strategy can train in the graph of this process.
+def checked_strategy(strategy: Any, name: str) -> Any:
+    """A strategy that trains or evaluates in the graph of this process.
 
     Args:
-        strategy: The strategy.
+        strategy: What RunConfig got; it may be None.
         name: The argument of RunConfig that it came by.
+
+    Returns:
+        The strategy, or None where the Estimator does by itself what it would do: put variables on the parameter
+        servers of TF_CONFIG.
 
     Raises:
         ValueError: It is one for several machines.
     """
-    if strategy.extended._in_multi_worker_mode():
-        raise ValueError(
-            f"RunConfig({name}=...) is for the devices of one machine here, and {strategy} is for the cluster of "
-            "TF_CONFIG. Leave it out: train_and_evaluate() then trains by parameter servers."
-        )
+    if strategy is None or not strategy.extended._in_multi_worker_mode():
+        return strategy
+    servers = isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy)
+    if servers and strategy.num_replicas_in_sync == 1:
+        return None
+    raise ValueError(
+        f"RunConfig({name}=...) is for the devices of one machine, or for parameter servers with a replica on each "
+        f"worker, and {type(strategy).__name__} has {strategy.num_replicas_in_sync} replicas on the cluster of "
+        "TF_CONFIG. Leave it out: train_and_evaluate() then trains by the cluster's parameter servers."
+    )

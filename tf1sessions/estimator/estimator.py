@@ -27,7 +27,7 @@ from typing import Any
 from ..runtime import private
 from ..runtime import tf1 as tf
 from . import saved_models
-from .distributed import Replicas, check_strategy
+from .distributed import Replicas, checked_strategy
 from .evaluation import Evaluation, StopAfterNEvalsHook, write_checkpoint_path, write_dict_to_summary
 from .model_fn import LOSS_METRIC_KEY, EstimatorSpec, ModeKeys
 from .run_config import RunConfig, default_session_config
@@ -186,8 +186,9 @@ class Estimator:
         return [tf.train.StopAtStepHook(steps, max_steps)]
 
     def _train_model(self, input_fn: InputFn, hooks: list[Any], saving_listeners: list[Any]) -> Any:
-        if self._config.train_distribute:
-            return self._train_distributed(self._config.train_distribute, input_fn, hooks, saving_listeners)
+        strategy = checked_strategy(self._config.train_distribute, "train_distribute")
+        if strategy:
+            return self._train_distributed(strategy, input_fn, hooks, saving_listeners)
         with tf.Graph().as_default() as graph, graph.device(self._device_fn):
             tf.set_random_seed(self._config.tf_random_seed)
             step = self._create_and_assert_global_step(graph)
@@ -198,7 +199,6 @@ class Estimator:
             return self._train_with_spec(spec, [*input_hooks, *hooks], step, saving_listeners)
 
     def _train_distributed(self, strategy: Any, input_fn: InputFn, hooks: list[Any], listeners: list[Any]) -> Any:
-        check_strategy(strategy, "train_distribute")
         with tf.Graph().as_default() as graph, strategy.scope(), strategy._scale_loss_for_estimator_enabled():
             tf.set_random_seed(self._config.tf_random_seed)
             step = self._create_and_assert_global_step(graph)
@@ -321,7 +321,7 @@ class Estimator:
                     "Could not find trained model in model_dir: %s, running initialization to evaluate.",
                     self._model_dir,
                 )
-        strategy = self._config.eval_distribute
+        strategy = checked_strategy(self._config.eval_distribute, "eval_distribute")
         scope = (
             strategy.scope if strategy else contextlib.nullcontext
         )  # of the graph that is the default when it is made
@@ -341,9 +341,8 @@ class Estimator:
         """Builds the graph of an evaluation: (scaffold, update op, value by metric, all hooks)."""
         tf.set_random_seed(self._config.tf_random_seed)
         step = self._create_and_assert_global_step(tf.get_default_graph())
-        strategy = self._config.eval_distribute
+        strategy = checked_strategy(self._config.eval_distribute, "eval_distribute")
         if strategy:
-            check_strategy(strategy, "eval_distribute")
             replicas = self._call_model_fn_on_replicas(strategy, input_fn, ModeKeys.EVAL, _metrics_with_loss)
             spec, input_hooks = replicas.spec(), [replicas.input_hook]
         else:
