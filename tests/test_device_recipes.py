@@ -114,6 +114,14 @@ def test_prints(names: list[str], run_python: Callable[..., PythonRun]) -> None:
     assert done.stdout == "".join(f"# {path}{OUTPUTS[Path(path).name]}" for path in paths), done.stderr[-3000:]
 
 
+@pytest.mark.gpu
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["threads", "fractions", "lanes", "model_parts", "processes", "train_aside"])
+def test_takes_a_gpu_where_there_is_one(name: str, run_python: Callable[..., PythonRun]) -> None:
+    done = run_python(_RUN, str(ROOT / "examples" / "devices" / f"{name}.py"), deadline=120, fresh=True)
+    assert "no GPU here" not in done.stdout and "False" not in done.stdout
+
+
 @pytest.mark.slow
 def test_parameter_servers_under_launch(plain: Plain) -> None:
     recipe = str(ROOT / "examples" / "devices" / "parameter_servers.py")
