@@ -206,6 +206,14 @@ sess = tf.Session()
 if os.fork() == 0:  # <-
     sys.exit(0)
 """,
+        """
+def work(index):
+    strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
+
+count = len(tf.config.list_physical_devices("GPU"))
+for index in range(count):
+    multiprocessing.Process(target=work, args=(index,)).start()  # <-
+""",
     ],
     "oversubscribed-threads": [
         """

@@ -144,14 +144,14 @@ class World:
         return self.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
 
 
-def run(tf, estimator, names=()):
+def run(tf, estimator, names=(), cases=CASES):
     """What the cases return: those of these names, or all."""
     logger = logging.getLogger("tensorflow")
     found = {}
     level, handlers, propagate = logger.level, logger.handlers[:], logger.propagate
     try:
-        for name in names or CASES:
-            function = CASES[name]
+        for name in names or cases:
+            function = cases[name]
             world = World(tf, estimator)
 
             class Lines(logging.Handler):

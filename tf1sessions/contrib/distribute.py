@@ -120,23 +120,33 @@ class CollectiveAllReduceStrategy(tf.distribute.experimental.MultiWorkerMirrored
     """``tf.distribute.experimental.MultiWorkerMirroredStrategy``: the same variables on the machines of TF_CONFIG.
 
     Args:
-        num_gpus_per_worker: Of no effect: each machine has its own.
+        num_gpus_per_worker: How many GPUs of each machine; without them it is the CPU.
         communication: How the machines talk.
     """
 
     def __init__(self, num_gpus_per_worker: int = 0, communication: Any = None) -> None:
-        del num_gpus_per_worker
         kind = tf.distribute.experimental.CollectiveCommunication
-        super().__init__(communication or kind.AUTO)
+        super().__init__(communication or kind.AUTO, _cluster_with(num_gpus_per_worker))
 
 
 class ParameterServerStrategy(tf.distribute.experimental.ParameterServerStrategy):  # type: ignore[misc]
     """``tf.distribute.experimental.ParameterServerStrategy``, with the cluster of TF_CONFIG.
 
     Args:
-        num_gpus_per_worker: Of no effect: each machine has its own.
+        num_gpus_per_worker: How many GPUs of each machine; without them it is the CPU.
     """
 
     def __init__(self, num_gpus_per_worker: int = 0) -> None:
-        del num_gpus_per_worker
-        super().__init__(TFConfigClusterResolver())
+        super().__init__(_cluster_with(num_gpus_per_worker))
+
+
+def _cluster_with(gpus: int) -> Any:
+    """The cluster of TF_CONFIG, of machines with so many GPUs; TensorFlow itself would take all that there are."""
+    found = TFConfigClusterResolver()
+    return tf.distribute.cluster_resolver.SimpleClusterResolver(
+        found.cluster_spec(),
+        task_type=found.task_type,
+        task_id=found.task_id,
+        num_accelerators={"GPU": gpus},
+        rpc_layer=found.rpc_layer,
+    )

@@ -8,6 +8,7 @@ A name is fetched from its file when it is used first; importing this package im
 Files::
 
     canned/            models that are ready
+    distributed.py     training and evaluation by a strategy, on several replicas
     early_stopping.py  stop_if_lower_hook and its kin
     estimator.py       Estimator: train, evaluate, predict, export
     evaluation.py      evaluating a graph at a checkpoint; its summaries

@@ -16,15 +16,18 @@ A subclass that does more than pass a ``model_fn`` (as TPUEstimator) overrides
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..runtime import private
 from ..runtime import tf1 as tf
 from . import saved_models
+from .distributed import Replicas, checked_strategy
 from .evaluation import Evaluation, StopAfterNEvalsHook, write_checkpoint_path, write_dict_to_summary
 from .model_fn import LOSS_METRIC_KEY, EstimatorSpec, ModeKeys
 from .run_config import RunConfig, default_session_config
@@ -164,7 +167,6 @@ class Estimator:
             ValueError: Both of ``steps`` and ``max_steps`` are given, or one is not positive.
             TypeError: Something in ``hooks`` or ``saving_listeners`` is of another kind.
         """
-        _check_not_distributed(self._config.train_distribute, "train_distribute")
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         _check_positive("steps", steps)
@@ -184,6 +186,9 @@ class Estimator:
         return [tf.train.StopAtStepHook(steps, max_steps)]
 
     def _train_model(self, input_fn: InputFn, hooks: list[Any], saving_listeners: list[Any]) -> Any:
+        strategy = checked_strategy(self._config.train_distribute, "train_distribute")
+        if strategy:
+            return self._train_distributed(strategy, input_fn, hooks, saving_listeners)
         with tf.Graph().as_default() as graph, graph.device(self._device_fn):
             tf.set_random_seed(self._config.tf_random_seed)
             step = self._create_and_assert_global_step(graph)
@@ -192,6 +197,26 @@ class Estimator:
             features, labels, input_hooks = self._get_features_and_labels_from_input_fn(input_fn, ModeKeys.TRAIN)
             spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
             return self._train_with_spec(spec, [*input_hooks, *hooks], step, saving_listeners)
+
+    def _train_distributed(self, strategy: Any, input_fn: InputFn, hooks: list[Any], listeners: list[Any]) -> Any:
+        with tf.Graph().as_default() as graph, strategy.scope(), strategy._scale_loss_for_estimator_enabled():
+            tf.set_random_seed(self._config.tf_random_seed)
+            step = self._create_and_assert_global_step(graph)
+            private.training_util._get_or_create_global_step_read(graph)
+            replicas = self._call_model_fn_on_replicas(strategy, input_fn, ModeKeys.TRAIN)
+            return self._train_with_spec(replicas.spec(), [replicas.input_hook, *hooks], step, listeners)
+
+    def _call_model_fn_on_replicas(self, strategy: Any, input_fn: InputFn, mode: str, *metrics_of: Any) -> Replicas:
+        def call_input_fn(context: Any) -> Any:
+            takes = "input_context" in function_args(input_fn)
+            return self._call_input_fn(partial(input_fn, input_context=context) if takes else input_fn, mode)
+
+        return Replicas(
+            strategy,
+            call_input_fn,
+            lambda features, labels: self._call_model_fn(features, labels, mode, self.config),
+            *metrics_of,
+        )
 
     def _train_with_spec(self, spec: EstimatorSpec, hooks: list[Any], step: Any, listeners: list[Any]) -> Any:
         if self._warm_start_settings:
@@ -287,7 +312,6 @@ class Estimator:
         Raises:
             ValueError: ``steps`` is not positive, or a metric has a name that is taken.
         """
-        _check_not_distributed(self._config.eval_distribute, "eval_distribute")
         all_hooks = _checked_hooks(hooks)
         all_hooks.extend(self._convert_eval_steps_to_hooks(steps))
         if not checkpoint_path:
@@ -297,7 +321,11 @@ class Estimator:
                     "Could not find trained model in model_dir: %s, running initialization to evaluate.",
                     self._model_dir,
                 )
-        with tf.Graph().as_default() as graph, graph.device(self._device_fn):
+        strategy = checked_strategy(self._config.eval_distribute, "eval_distribute")
+        scope = (
+            strategy.scope if strategy else contextlib.nullcontext
+        )  # of the graph that is the default when it is made
+        with tf.Graph().as_default() as graph, graph.device(None if strategy else self._device_fn), scope():
             scaffold, update_op, eval_dict, all_hooks = self._evaluate_build_graph(input_fn, all_hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, scaffold, update_op, eval_dict, all_hooks, self.eval_dir(name))
 
@@ -313,23 +341,17 @@ class Estimator:
         """Builds the graph of an evaluation: (scaffold, update op, value by metric, all hooks)."""
         tf.set_random_seed(self._config.tf_random_seed)
         step = self._create_and_assert_global_step(tf.get_default_graph())
-        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(input_fn, ModeKeys.EVAL)
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+        strategy = checked_strategy(self._config.eval_distribute, "eval_distribute")
+        if strategy:
+            replicas = self._call_model_fn_on_replicas(strategy, input_fn, ModeKeys.EVAL, _metrics_with_loss)
+            spec, input_hooks = replicas.spec(), [replicas.input_hook]
+        else:
+            features, labels, input_hooks = self._get_features_and_labels_from_input_fn(input_fn, ModeKeys.EVAL)
+            spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
         if self._warm_start_settings and not checkpoint_path:
             log.info("Warm-starting with WarmStartSettings: %s", repr(self._warm_start_settings))
             tf.train.warm_start(*self._warm_start_settings)
-        if LOSS_METRIC_KEY in spec.eval_metric_ops:
-            raise ValueError(
-                f'Metric with name "{LOSS_METRIC_KEY}" is not allowed, because Estimator already defines a default '
-                "metric with the same name."
-            )
-        metrics = {**spec.eval_metric_ops, LOSS_METRIC_KEY: tf.metrics.mean(spec.loss)}
-        if tf.GraphKeys.GLOBAL_STEP in metrics:
-            raise ValueError(
-                "Metric with name `global_step` is not allowed, because Estimator already defines a default metric "
-                "with the same name."
-            )
-        update_op, eval_dict = _metric_ops(metrics)
+        update_op, eval_dict = replicas.metrics() if strategy else _metric_ops(_metrics_with_loss(spec))
         eval_dict[tf.GraphKeys.GLOBAL_STEP] = step
         return spec.scaffold, update_op, eval_dict, [*input_hooks, *hooks, *spec.evaluation_hooks]
 
@@ -672,13 +694,6 @@ def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
         raise ValueError(f"model_fn ({model_fn}) has following not expected args: {unknown}")
 
 
-def _check_not_distributed(strategy: Any, name: str) -> None:
-    if strategy is not None and getattr(strategy, "num_replicas_in_sync", 1) > 1:
-        raise ValueError(
-            f"RunConfig({name}=...) is for one replica here, and {strategy} has {strategy.num_replicas_in_sync}."
-        )
-
-
 def _check_positive(name: str, value: int | None) -> None:
     if value is not None and value <= 0:
         raise ValueError(f"Must specify {name} > 0, given: {value}")
@@ -712,17 +727,29 @@ def _name(summary: Any) -> str:
     return str(summary.op.name)
 
 
-def _metric_ops(metrics: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _metrics_with_loss(spec: EstimatorSpec) -> dict[str, tuple[Any, Any]]:
+    """The value and the update of each metric of an evaluation, and of the mean of its loss, by name."""
+    if LOSS_METRIC_KEY in spec.eval_metric_ops:
+        raise ValueError(
+            f'Metric with name "{LOSS_METRIC_KEY}" is not allowed, because Estimator already defines a default '
+            "metric with the same name."
+        )
+    metrics = {**spec.eval_metric_ops, LOSS_METRIC_KEY: tf.metrics.mean(spec.loss)}
+    if tf.GraphKeys.GLOBAL_STEP in metrics:
+        raise ValueError(
+            "Metric with name `global_step` is not allowed, because Estimator already defines a default metric "
+            "with the same name."
+        )
+    return {
+        name: (metric.result(), metric.updates[0]) if is_metric(metric) else metric
+        for name, metric in sorted(metrics.items())
+    }
+
+
+def _metric_ops(metrics: dict[str, tuple[Any, Any]]) -> tuple[Any, dict[str, Any]]:
     """One op that updates all metrics, and their values by name."""
-    values, updates = {}, []
-    for name, metric in sorted(metrics.items()):
-        if is_metric(metric):
-            values[name] = metric.result()
-            updates.append(metric.updates[0])
-        else:
-            values[name], update = metric
-            updates.append(update)
-    return tf.group(*updates) if updates else None, values
+    updates = [update for _, update in metrics.values()]
+    return tf.group(*updates) if updates else None, {name: value for name, (value, _) in metrics.items()}
 
 
 def _chosen(predictions: Any, keys: Any) -> Any:

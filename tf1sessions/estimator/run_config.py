@@ -58,7 +58,7 @@ class RunConfig:
         keep_checkpoint_max: How many checkpoints are kept; None or 0 means all.
         keep_checkpoint_every_n_hours: Hours between checkpoints that are kept for ever.
         log_step_count_steps: Steps between lines in the log.
-        train_distribute: A ``tf.distribute.Strategy`` to train with.
+        train_distribute: A ``tf.distribute.Strategy`` to train with; ``input_fn`` makes the batches of one replica.
         device_fn: A function of the argument ``op`` that gives its device.
         protocol: That of servers: None, "grpc" or "grpc+verbs".
         eval_distribute: A strategy to evaluate with.

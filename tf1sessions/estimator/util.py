@@ -14,6 +14,7 @@ from ..runtime import tf1 as tf
 __all__ = [
     "DatasetInitializerHook",
     "function_args",
+    "is_dataset",
     "is_metric",
     "log",
     "parse_input_fn_result",
@@ -69,7 +70,7 @@ def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[Any]]:
         ValueError: It was a tuple of other than two.
     """
     hooks = []
-    if _is_dataset(result):
+    if is_dataset(result):
         iterator = tf.data.make_initializable_iterator(result)
         hooks.append(DatasetInitializerHook(iterator))
         result = iterator.get_next()
@@ -89,5 +90,6 @@ def parse_iterator_result(result: Any) -> tuple[Any, Any]:
     return result, None
 
 
-def _is_dataset(result: Any) -> bool:
+def is_dataset(result: Any) -> bool:
+    """Whether ``result`` is a dataset of TensorFlow 1 or 2."""
     return isinstance(result, (tf.data.Dataset, private.dataset_ops.DatasetV2))

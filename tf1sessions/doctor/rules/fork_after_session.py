@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ...source.effects import STARTS_CUDA, is_session
@@ -10,6 +11,8 @@ from ..code import Code, Worker
 from ..findings import Severity
 from ..order import Step
 from .rule import Hit, Rule
+
+_STRATEGY = re.compile(r"tf\.distribute\.(\w+\.)?\w*Strategy|tf\.contrib\.distribute\.\w*Strategy")
 
 
 def find(code: Code) -> Iterator[Hit]:
@@ -64,7 +67,8 @@ def _uses_tensorflow(code: Code, worker: Worker) -> bool:
 
 
 def _is_use(code: Code, step: Step) -> bool:
-    return is_session(step.path) or code.is_run(step.node)
+    made = step.path if isinstance(step.node, ast.Call) else None
+    return is_session(step.path) or code.is_run(step.node) or bool(made and _STRATEGY.fullmatch(made))
 
 
 RULE = Rule(
