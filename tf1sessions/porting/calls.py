@@ -138,14 +138,13 @@ class GraphFunction:
         return make(self.name, parts, self.inputs, self.outputs, self.effects, self._structures)
 
     def inlined(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
-        """Make the graph in the graph of the moment, as a call would run it."""
+        """Make the graph in the graph of the moment, as a function that is called there: a GradientTape sees it."""
         given = self._arguments(values, more, named)
         fixed, rest = self._fixed(given)
         self._check({*given})
         _, body = self._body(tuple(rest), fixed)
-        return body(
-            [tf.convert_to_tensor(value, self.inputs[name].dtype) for name, value in rest.items()], False, False
-        )
+        tensors = [tf.convert_to_tensor(value, self.inputs[name].dtype) for name, value in rest.items()]
+        return tf2.function(lambda *each: body(each, False, False), autograph=False)(*tensors)
 
     def _arguments(self, values: Any, more: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs of a call by name."""
