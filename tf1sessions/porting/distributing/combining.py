@@ -46,7 +46,8 @@ class Part:
 
     def take(self, value: Any, axis: int) -> Any:
         """These rows of a value."""
-        return value[(*[slice(None)] * axis, slice(self.begin, self.begin + self.size))]
+        places = [slice(None)] * axis + [slice(self.begin, self.begin + self.size)]
+        return value[tuple(places)]
 
 
 class Combiner:

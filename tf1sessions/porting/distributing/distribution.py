@@ -11,12 +11,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from tf1sessions.errors import UsageError
+from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError
 from tf1sessions.models.graph_index import GraphIndex, listed, node_of
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.signature_inference import GRADIENTS, OPTIMIZES
@@ -187,7 +188,6 @@ class Distribution:
         variables = [each for each in variables if not self._servers and self.local(each) is not each]
         if self.strategy.num_replicas_in_sync == 1 or not variables:
             return
-        self.check_thread()
 
         def replica() -> None:
             values = [variable.read_value() for variable in variables]
@@ -195,25 +195,39 @@ class Distribution:
             for variable, value in zip(variables, ones, strict=True):
                 tf.raw_ops.AssignVariableOp(resource=variable.handle, value=value)
 
-        tf2.function(lambda: self.strategy.run(replica), autograph=False)()
+        with self.guard():
+            tf2.function(lambda: self.strategy.run(replica), autograph=False)()
 
-    def check_thread(self) -> None:
-        """Refuse calls of a second thread where processes must make them in the same order.
+    @contextlib.contextmanager
+    def guard(self) -> Iterator[None]:
+        """What calls that need other processes are made in: one thread makes them, and what TensorFlow says of others
+        that do not answer is said as this package does.
 
         Raises:
-            UsageError: Another thread has made such calls.
+            DeadlineError: Another process has not done its part in time.
+            PeerGoneError: Another process has ended.
+            UsageError: Another thread makes such calls, too.
         """
-        if not self._workers:
+        if not (self._workers or self._servers):
+            yield
             return
-        owner = _COLLECTIVE_THREAD.setdefault("thread", threading.current_thread())
-        if owner is not threading.current_thread() and owner.is_alive():
-            raise UsageError(
-                f"the thread {threading.current_thread().name!r} takes a step of several workers, and {owner.name!r} "
-                "does so already: workers would wait for each other in another order",
+        if self._workers:
+            _take_collective_thread()
+        try:
+            yield
+        except tf.errors.DeadlineExceededError as error:
+            raise DeadlineError(
+                f"another process has not done its part of this step in {self._limit_secs:g} s: {_first_line(error)}",
                 where=_WHERE,
-                next_step="Take all steps of MultiWorkerMirroredStrategy in one thread, or in a process for each.",
-            )
-        _COLLECTIVE_THREAD["thread"] = threading.current_thread()
+                next_step="All workers make the same calls in the same order. See the log of the one that did not, or "
+                "give limit_secs=.",
+            ) from error
+        except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
+            raise PeerGoneError(
+                f"another process of the cluster has ended: {_first_line(error)}",
+                where=_WHERE,
+                next_step="See its log. Start all again: training goes on from the last checkpoint that was restored.",
+            ) from error
 
     # -- functions
 
@@ -237,7 +251,7 @@ class Distribution:
         if not (changed and applies):
             return self._local(changed, *request)
         if self._coordinator is not None:
-            return ScheduledFunction(self._coordinator, self._limit_secs, *request)
+            return ScheduledFunction(self._coordinator, self._limit_secs, self.guard, *request)
         axes = self._axes(inputs)
         if not axes:
             raise UsageError(
@@ -246,7 +260,7 @@ class Distribution:
                 where=_WHERE,
                 next_step="Feed the batch, and say which dimension has its rows: split={'x': 0}.",
             )
-        return ReplicatedFunction(self.strategy, self._combiner, self._rules, axes, self.check_thread, *request)
+        return ReplicatedFunction(self.strategy, self._combiner, self._rules, axes, self.guard, *request)
 
     def _axes(self, inputs: Mapping[str, TensorSpec]) -> dict[str, int]:
         """The inputs that are split, each with the dimension that has the rows."""
@@ -285,6 +299,26 @@ class Distribution:
 #: The thread that takes the steps of several workers. One for the process: collective operations of all strategies are
 #: numbered together.
 _COLLECTIVE_THREAD: dict[str, threading.Thread] = {}
+
+
+def _take_collective_thread() -> None:
+    """Refuse a second thread where processes must make calls in the same order."""
+    mine = threading.current_thread()
+    owner = _COLLECTIVE_THREAD.setdefault("thread", mine)
+    if owner is not mine and owner.is_alive():
+        raise UsageError(
+            f"the thread {mine.name!r} takes a step of several workers, and {owner.name!r} does so already: workers "
+            "would wait for each other in another order",
+            where=_WHERE,
+            next_step="Take all steps of MultiWorkerMirroredStrategy in one thread, or in a process for each.",
+        )
+    _COLLECTIVE_THREAD["thread"] = mine
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
 _COORDINATORS: dict[int, tuple[Any, Any]] = {}
 
 

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
+
+import numpy as np
 
 from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models.graph_index import GraphIndex, node_of
@@ -41,7 +44,7 @@ class ReplicatedFunction(GraphFunction):
         combiner: Combines over its replicas.
         rules: How.
         axes: The inputs that are split, each with the dimension that has the rows.
-        before: Called before each call; it may refuse it.
+        guard: What each call is made in.
         name, parts, inputs, outputs, effects, structures: As there.
 
     Raises:
@@ -54,7 +57,7 @@ class ReplicatedFunction(GraphFunction):
         combiner: Combiner,
         rules: Rules,
         axes: Mapping[str, int],
-        before: Callable[[], None],
+        guard: Callable[[], AbstractContextManager[None]],
         name: str,
         parts: GraphParts,
         inputs: Mapping[str, TensorSpec],
@@ -67,7 +70,7 @@ class ReplicatedFunction(GraphFunction):
         self._combiner = combiner
         self._rules = rules
         self._axes = dict(axes)
-        self._before = before
+        self._guard = guard
         self._index = GraphIndex(parts.graph_def)
         self._refuse_state()
 
@@ -84,6 +87,11 @@ class ReplicatedFunction(GraphFunction):
                     next_step="Feed what the step takes from there, so that it can be split.",
                     nodes=(name,),
                 )
+
+    def _fixed(self, given: Mapping[str, Any]) -> tuple[dict[str, bool], dict[str, Any]]:
+        """As there; a switch that is an array is one, too: what is in a condition cannot be combined."""
+        known = {name: bool(given[name]) for name in self._switches if isinstance(given.get(name), np.ndarray)}
+        return super()._fixed({**given, **known})
 
     def _ends(self) -> list[str]:
         return [*map(node_of, self.outputs.values()), *self.effects]
@@ -123,7 +131,7 @@ class ReplicatedFunction(GraphFunction):
             concrete = made.get_concrete_function(
                 *[tf.TensorSpec(spec.shape, spec.dtype, arguments[spec.name]) for spec in specs]
             )
-        return _Checked(PreparedFunction(concrete, specs), split, replicas, self._before)
+        return _Checked(PreparedFunction(concrete, specs), split, replicas, self._guard)
 
     @staticmethod
     def _whole(spec: TensorSpec, axis: int | None, replicas: int) -> TensorSpec:
@@ -184,16 +192,19 @@ class _Checked:
     """A prepared function whose batch must have rows for each replica, and as many in each of its inputs."""
 
     def __init__(
-        self, prepared: PreparedFunction, split: Mapping[str, int], replicas: int, before: Callable[[], None]
+        self,
+        prepared: PreparedFunction,
+        split: Mapping[str, int],
+        replicas: int,
+        guard: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._before = before
+        self._guard = guard
         self.concrete = prepared.concrete
         self._prepared = prepared
         self._split = split
         self._replicas = replicas
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
-        self._before()
         rows = {name: tf.TensorShape(_shape(given[name])).as_list()[axis] for name, axis in self._split.items()}
         fewest = min(rows.values(), default=self._replicas)
         if fewest < self._replicas or len(set(rows.values())) > 1:
@@ -204,7 +215,8 @@ class _Checked:
                 next_step="Give a row or more for each replica, and the same rows in all inputs; "
                 "split={name: None} is for an input that each replica gets whole.",
             )
-        return self._prepared(given)
+        with self._guard():
+            return self._prepared(given)
 
 
 def _shape(value: Any) -> Any:

@@ -24,16 +24,18 @@ class ScheduledFunction(GraphFunction):
     Args:
         coordinator: The ``ClusterCoordinator``.
         limit_secs: How long a call waits for a worker to end it.
+        guard: What each call is made in.
         arguments: As there.
 
     Raises:
         DeadlineError: No worker has ended a call in time.
     """
 
-    def __init__(self, coordinator: Any, limit_secs: float, *arguments: Any, **named: Any) -> None:
+    def __init__(self, coordinator: Any, limit_secs: float, guard: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._coordinator = coordinator
         self._limit_secs = limit_secs
+        self._guard = guard
 
     def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> Any:
         prepared = super()._traced(names, fixed)
@@ -47,7 +49,8 @@ class ScheduledFunction(GraphFunction):
                 where="porting.distribute()",
                 next_step="See whether the workers and parameter servers of the cluster run, or give limit_secs=.",
             )
-        return tf.nest.map_structure(tf.convert_to_tensor, scheduled.fetch())
+        with self._guard():
+            return tf.nest.map_structure(tf.convert_to_tensor, scheduled.fetch())
 
     def schedule(self, concrete: Any, values: Sequence[Any]) -> Any:
         return self._coordinator.schedule(concrete, args=tuple(values))
