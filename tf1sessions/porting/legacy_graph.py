@@ -357,7 +357,8 @@ class LegacySaver(tf.train.Saver):  # type: ignore[misc]
         with private.context.eager_mode():
             super().restore(None, save_path)
             if self._legacy.distribution is not None:
-                self._legacy.distribution.copy_changed([self._legacy[each] for each in self._of_graph.values()])
+                with self._legacy.distribution.guard():
+                    self._legacy.distribution.copy_changed([self._legacy[each] for each in self._of_graph.values()])
 
 
 class LegacyFunction:

@@ -165,6 +165,7 @@ class Distribution:
         self._split = split
         self._rules = rules
         self._limit_secs = limit_secs
+        self._lock = threading.RLock()  # held while variables change
         self._combiner = Combiner(self._workers, limit_secs)
         self._coordinator = _coordinator(strategy) if self._servers else None
 
@@ -184,7 +185,7 @@ class Distribution:
         return variable if self._servers else self.strategy.experimental_local_results(variable)[0]
 
     def copy_changed(self, variables: Sequence[Any]) -> None:
-        """Copy variables from the first replica to all others, where these have copies."""
+        """Copy variables from the first replica to all others, where these have copies. Called in :meth:`guard`."""
         variables = [each for each in variables if not self._servers and self.local(each) is not each]
         if self.strategy.num_replicas_in_sync == 1 or not variables:
             return
@@ -195,12 +196,11 @@ class Distribution:
             for variable, value in zip(variables, ones, strict=True):
                 tf.raw_ops.AssignVariableOp(resource=variable.handle, value=value)
 
-        with self.guard():
-            tf2.function(lambda: self.strategy.run(replica), autograph=False)()
+        tf2.function(lambda: self.strategy.run(replica), autograph=False)()
 
     @contextlib.contextmanager
     def guard(self) -> Iterator[None]:
-        """What calls that need other processes are made in: one thread makes them, and what TensorFlow says of others
+        """What calls that change variables are made in: one after another, and what TensorFlow says of other processes
         that do not answer is said as this package does.
 
         Raises:
@@ -208,14 +208,15 @@ class Distribution:
             PeerGoneError: Another process has ended.
             UsageError: Another thread makes such calls, too.
         """
-        if not (self._workers or self._servers):
-            yield
-            return
         if self._workers:
             _take_collective_thread()
         try:
-            yield
+            # Replicas would take the steps of several threads in different orders, and come apart.
+            with contextlib.nullcontext() if self._servers else self._lock:
+                yield
         except tf.errors.DeadlineExceededError as error:
+            if not self._workers:
+                raise
             raise DeadlineError(
                 f"another process has not done its part of this step in {self._limit_secs:g} s: {_first_line(error)}",
                 where=_WHERE,
@@ -223,6 +224,8 @@ class Distribution:
                 "give limit_secs=.",
             ) from error
         except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
+            if not (self._workers or self._servers):
+                raise
             raise PeerGoneError(
                 f"another process of the cluster has ended: {_first_line(error)}",
                 where=_WHERE,
@@ -293,7 +296,7 @@ class Distribution:
         if changed:
             names = sorted(changed.keys() & parts.variables.keys())
             after = lambda: self.copy_changed([_whole(parts.variables[name]) for name in names])  # noqa: E731
-        return LocalFunction(after, local, parts, name, *request)
+        return LocalFunction(after, self.guard, local, parts, name, *request)
 
 
 #: The thread that takes the steps of several workers. One for the process: collective operations of all strategies are

@@ -22,6 +22,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.signature_inference import SOURCES
 from tf1sessions.porting.calls import GraphFunction, GraphParts, PreparedFunction, argument_names
 from tf1sessions.porting.distributing.combining import Combiner, Part
+from tf1sessions.porting.distributing.local import in_replica, inside
 from tf1sessions.porting.distributing.plans import Rules, StepPlan, plan_step
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
 from tf1sessions.porting.graphs.replay import Replay
@@ -87,6 +88,11 @@ class ReplicatedFunction(GraphFunction):
                     next_step="Feed what the step takes from there, so that it can be split.",
                     nodes=(name,),
                 )
+
+    def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
+        if in_replica():
+            raise inside(self.name)
+        return super().__call__(values, *more, **named)
 
     def _fixed(self, given: Mapping[str, Any]) -> tuple[dict[str, bool], dict[str, Any]]:
         """As there; a switch that is an array is one, too: what is in a condition cannot be combined."""

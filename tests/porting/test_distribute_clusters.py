@@ -1,0 +1,141 @@
+"""A ported program on clusters of processes: workers that train together, and parameter servers."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import PythonRun
+
+pytestmark = pytest.mark.slow
+FOLDER = str(Path(__file__).parent)
+
+_START = f"""
+import os, sys, threading
+sys.path.insert(0, {FOLDER!r})
+import numpy as np
+import tensorflow as tf
+from tf1sessions import porting
+from tf1sessions.errors import PeerGoneError, UsageError
+"""
+
+# The strategy first, as TensorFlow asks for. Both feed the same batches; the second one leaves before the last step.
+WORKER = (
+    _START
+    + """
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+from distributed_graphs import Program, assert_close, batch
+is_first = strategy.cluster_resolver.task_id == 0
+alone, program = Program(), Program()
+porting.distribute(program.legacy, strategy, limit_secs=60)
+alone.initialize()
+if not is_first:
+    alone.legacy["table"].assign(alone.legacy["table"] + 1.0)
+program.initialize()
+alone.legacy["table"].assign(program.legacy["table"])  # that of the first worker, on both
+assert_close(program.curve(), alone.curve())
+assert_close(program.values(), alone.values())
+path = program.saver.save(program.legacy, sys.argv[1] + f"/worker{strategy.cluster_resolver.task_id}")
+assert_close(program.predict(*batch(9, 5)), alone.predict(*batch(9, 5)))
+refused = []
+def other():
+    try:
+        program.step(*batch(0, 8))
+    except UsageError as error:
+        refused.append(str(error))
+thread = threading.Thread(target=other)
+thread.start()
+thread.join(60)
+report(refused=refused, saved=sorted(os.listdir(sys.argv[1])))
+if is_first:
+    alone.saver.restore(alone.legacy, path)
+    assert_close(alone.values(), program.values(), 0.0)
+    try:
+        program.curve([8] * 3)
+    except PeerGoneError as error:
+        report(gone=str(error))
+os._exit(0)
+"""
+)
+
+
+def ports(count: int) -> list[int]:
+    """Ports that are free at this moment."""
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    found = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return found
+
+
+def test_workers(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
+    """Losses, values and results of two workers are those of one device; one that ends, ends the other's wait."""
+    cluster = {"worker": [f"127.0.0.1:{port}" for port in ports(2)]}
+
+    def work(index: int) -> dict[str, Any]:
+        config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
+        return dict(run_python(WORKER, str(tmp_path), deadline=120, env={"TF_CONFIG": config}).results)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(work, range(2))
+    for found in (first, second):
+        assert len(found["refused"]) == 1 and "another order" in found["refused"][0], found
+    assert "worker0.index" in first["saved"] and not any(name.startswith("worker1") for name in first["saved"])
+    assert "another process of the cluster has ended" in first["gone"]
+
+
+SERVERS = (
+    _START
+    + """
+import json, signal, subprocess
+from concurrent.futures import ThreadPoolExecutor
+from tf1sessions.errors import DeadlineError
+spec = tf.train.ClusterSpec(json.loads(sys.argv[1]))
+more = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=8)  # three servers share the threads of this process
+servers = [
+    tf.distribute.Server(spec, job_name=job, task_index=index, protocol="grpc", config=more)
+    for job in spec.jobs for index in spec.task_indices(job)
+]
+resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(spec, rpc_layer="grpc")
+strategy = tf.distribute.ParameterServerStrategy(resolver)
+from distributed_graphs import Program, assert_close, batch
+alone, program = Program(), Program()
+alone.initialize()
+porting.distribute(program.legacy, strategy, limit_secs=60)
+program.initialize()
+assert_close(program.curve(), alone.curve())
+assert_close(program.values(), alone.values())
+assert "/job:ps/" in program.legacy["table"].device
+path = program.saver.save(program.legacy, sys.argv[2] + "/servers")
+alone.saver.restore(alone.legacy, path)
+assert_close(alone.values(), program.values(), 0.0)
+before = float(program.predict(*batch(0, 8))[1])
+with ThreadPoolExecutor(2) as pool:
+    list(pool.map(lambda _: program.step(*batch(0, 8)), range(30), timeout=60))
+report(steps=int(program.legacy["global_step"].numpy()), learned=float(program.predict(*batch(0, 8))[1]) < before)
+program.saver.restore(program.legacy, path)
+assert_close(alone.values(), program.values(), 0.0)
+porting.distribute(program.legacy, strategy, limit_secs=1e-9)
+try:
+    program.step(*batch(0, 8))
+except DeadlineError as error:
+    report(late=str(error))
+os._exit(0)
+"""
+)
+
+
+def test_parameter_servers(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
+    """One step after another is equal to one device; two threads have two workers."""
+    first, second, third = (f"127.0.0.1:{port}" for port in ports(3))
+    cluster = json.dumps({"worker": [first, second], "ps": [third]})
+    found = dict(run_python(SERVERS, cluster, str(tmp_path), deadline=120).results)
+    assert found["steps"] == 8 + 30 and found["learned"] is True
+    assert "no worker has ended the step" in found["late"]
