@@ -20,16 +20,16 @@ import os, sys, threading
 sys.path.insert(0, {FOLDER!r})
 import numpy as np
 import tensorflow as tf
+from distributed_graphs import Program, assert_close, batch
 from tf1sessions import porting
 from tf1sessions.errors import PeerGoneError, UsageError
 """
 
-# The strategy first, as TensorFlow asks for. Both feed the same batches; the second one leaves before the last step.
+# The strategy before anything else, as TensorFlow asks for. Both feed the same batches; the second one leaves before the last step.
 WORKER = (
     _START
     + """
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
-from distributed_graphs import Program, assert_close, batch
 is_first = strategy.cluster_resolver.task_id == 0
 alone, program = Program(), Program()
 porting.distribute(program.legacy, strategy, limit_secs=60)
@@ -105,7 +105,6 @@ servers = [
 ]
 resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(spec, rpc_layer="grpc")
 strategy = tf.distribute.ParameterServerStrategy(resolver)
-from distributed_graphs import Program, assert_close, batch
 alone, program = Program(), Program()
 alone.initialize()
 porting.distribute(program.legacy, strategy, limit_secs=60)
