@@ -40,6 +40,7 @@ from tf1sessions.source.program import read_text
     VERIFYING,
     SERVING,
     RAY,
+    STRATEGIES,
     OPERATIONS,
     PORTING,
     AUDITING,
@@ -58,6 +59,7 @@ from tf1sessions.source.program import read_text
         "11-verify",
         "14-serving",
         "16-ray",
+        "17-strategies",
         "custom-ops",
         "port",
         "audit",
@@ -81,8 +83,15 @@ def test_index_names_every_page_in_order() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
-    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES, CHECKPOINTS), (SHARING,), (LEAVING, VERIFYING), (SERVING,)],
-    ids=["scripts", "library", "machine", "leaving", "serving"],
+    [
+        (RUNNING, DIFFERENT),
+        (SESSIONS, MODELS, QUEUES, CHECKPOINTS),
+        (SHARING,),
+        (LEAVING, VERIFYING),
+        (SERVING,),
+        (STRATEGIES,),
+    ],
+    ids=["scripts", "library", "machine", "leaving", "serving", "strategies"],
 )
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
     code = [block for page in pages for block in blocks(page, "python")]
@@ -102,7 +111,8 @@ def test_python_on_ray(run_python: Callable[..., PythonRun]) -> None:
 
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING, SERVING, RAY)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING, SERVING, RAY),
+        STRATEGIES,
     }
 
 
