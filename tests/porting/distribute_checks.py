@@ -151,6 +151,7 @@ def check_batch_normalization() -> None:
     assert_close({**legacy.values(["w", "kept_mean", "kept_variance"]), "loss": loss}, expected)
     np.testing.assert_allclose(expected["kept_mean"], 0.1 * rows.mean(0), rtol=1e-5)
     assert_mirrored(strategy, legacy.variables.values())
+    functions["step"](rows, labels, np.array(True))
     refused(ConversionError, lambda: functions["step"](rows, labels, tf.constant(True)), "Python's True or False")
 
 
@@ -266,12 +267,17 @@ def check_what_a_graph_keeps_on_one_device_is_refused() -> None:
         x = v1.placeholder(tf.float32, [None])
         queue = v1.FIFOQueue(3, [tf.float32], [[]])
         w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
-        loss = tf.reduce_mean((x - w - queue.dequeue()) ** 2)
-        step = legacy.function(v1.train.GradientDescentOptimizer(0.1).minimize(loss), [x])
+        table = v1.lookup.StaticHashTable(v1.lookup.KeyValueTensorInitializer([0], [1.0]), 2.0)
+        words = table.lookup(tf.cast(x, tf.int32))
+        steps = [
+            legacy.function(v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean((x - w - other) ** 2)), [x])
+            for other in (queue.dequeue(), words)
+        ]
         initialize = legacy.function(v1.global_variables_initializer())
     porting.distribute(legacy, two())
     initialize()
-    refused(ConversionError, lambda: step([1.0, 2.0]), "fifo_queue", "keeps its data on one device")
+    for step, name in zip(steps, ("fifo_queue", "hash_table"), strict=True):
+        refused(ConversionError, functools.partial(step, [1.0, 2.0]), name, "keeps its data on one device")
 
 
 # ----------------------------------------------------------------------------------------------------------- strategies

@@ -32,6 +32,8 @@ class Program:
             self.x, self.y = v1.placeholder(tf.float32, [None, 8]), v1.placeholder(tf.float32, [None, 1])
             self.words = v1.placeholder(tf.int32, [None, 3], name="words")
             table = v1.get_variable("table", [20, 4], initializer=v1.truncated_normal_initializer(seed=1))
+            value = v1.placeholder(tf.float32, [])
+            self.fill = self.legacy.function(table.assign(tf.fill([20, 4], value)), [value])
             known = tf.reduce_mean(tf.nn.embedding_lookup(table, self.words), 1)
             hidden = self._dense("hidden", tf.concat([self.x, known], 1), 16)
             self.out = self._dense("out", tf.nn.relu(hidden), 1)

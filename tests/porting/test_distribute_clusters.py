@@ -25,7 +25,7 @@ from tf1sessions import porting
 from tf1sessions.errors import PeerGoneError, UsageError
 """
 
-# The strategy before anything else, as TensorFlow asks for. Both feed the same batches; the second one leaves before the last step.
+# The strategy is made first, as TensorFlow asks for. Both feed the same batches; the second one leaves before the last.
 WORKER = (
     _START
     + """
@@ -34,10 +34,11 @@ is_first = strategy.cluster_resolver.task_id == 0
 alone, program = Program(), Program()
 porting.distribute(program.legacy, strategy, limit_secs=60)
 alone.initialize()
-if not is_first:
-    alone.legacy["table"].assign(alone.legacy["table"] + 1.0)
 program.initialize()
-alone.legacy["table"].assign(program.legacy["table"])  # that of the first worker, on both
+program.fill(0.125 + strategy.cluster_resolver.task_id)  # before there are copies, and after that
+assert_close(program.curve([8]), (alone.fill(0.125), alone.curve([8]))[1])
+program.fill(0.25 + strategy.cluster_resolver.task_id)
+alone.fill(0.25)  # that of the first worker, on both
 assert_close(program.curve(), alone.curve())
 assert_close(program.values(), alone.values())
 path = program.saver.save(program.legacy, sys.argv[1] + f"/worker{strategy.cluster_resolver.task_id}")

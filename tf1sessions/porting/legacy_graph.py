@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
+from tf1sessions.models.graph_index import functions_named
 from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.signature_inference import UPDATES
 from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.graphs.random_streams import new_stream, streams_in
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
@@ -130,6 +132,8 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
         with self._lock, private.context.eager_mode():
             variables = self.variables
             found = [name for name in sorted({*names} - self._moved) if bool(variables[name].is_initialized())]
+            if found:
+                self.distribution.meet()
             if found and not self._moved:
                 self._streams.update({name: self.distribution.variable(each) for name, each in self._streams.items()})
             for name in found:
@@ -389,7 +393,7 @@ class LegacyFunction:
         self._calls: dict[tuple[str, ...], GraphFunction] = {}
         self._reads = _read_variables([*self.operations, *(each.op for each in self.tensors)], fed)
         self._unset = frozenset(self._reads)  # replaced as a whole: threads may be at it
-        self._uses = _variables_used([*self.operations, *(each.op for each in self.tensors)], fed)
+        self._uses, self._writes = _variables_used([*self.operations, *(each.op for each in self.tensors)], fed)
         with private.context.eager_mode():
             if legacy.distribution is None:
                 self._call_with(()).concrete  # noqa: B018 - a property that traces: what is not possible is reported now
@@ -422,7 +426,8 @@ class LegacyFunction:
     def compute(self, values: Sequence[Any], extras: Sequence[Any] = ()) -> list[Any]:
         """The values of :attr:`tensors` and of further tensors of the graph, computed together."""
         with private.context.eager_mode():
-            self.legacy.settle(self._uses)
+            if self._writes:  # the others read what there is: with several workers, only changes are made by all
+                self.legacy.settle(self._uses)
             if self._changes != self.legacy.changes:
                 self._changes, self._unset = self.legacy.changes, frozenset(self._reads)
                 self._calls.clear()
@@ -465,8 +470,8 @@ def _refuse_unset(variables: Mapping[str, Any]) -> None:
             raise tf.errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {name}")
 
 
-def _variables_used(operations: Sequence[Any], fed: set[str]) -> frozenset[str]:
-    """The variables that operations need, read or set."""
+def _variables_used(operations: Sequence[Any], fed: set[str]) -> tuple[frozenset[str], bool]:
+    """The variables that operations need, read or set; and whether something may be set."""
     seen = {operation.name: operation for operation in operations}
     waiting = list(operations)
     while waiting:
@@ -476,7 +481,11 @@ def _variables_used(operations: Sequence[Any], fed: set[str]) -> frozenset[str]:
             if before.name not in seen:
                 seen[before.name] = before
                 waiting.append(before)
-    return frozenset(name for name, operation in seen.items() if operation.type in REFERENCES | HANDLES)
+    uses = frozenset(name for name, operation in seen.items() if operation.type in REFERENCES | HANDLES)
+    sets = (
+        UPDATES.match(each.type) or [*functions_named(each.node_def.attr.values(), False)] for each in seen.values()
+    )
+    return uses, any(sets)
 
 
 def _read_variables(operations: Sequence[Any], fed: set[str]) -> set[str]:

@@ -199,6 +199,8 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         """Have its calls run under a strategy, or on one device again; :func:`distribute` is for callers."""
         before, self._distribution = self._distribution, distribution
         new: dict[int, Any] = {}
+        if distribution is not None:
+            distribution.meet()
         for variable in self.variables:
             alone = variable if before is None else before.alone(variable)
             new[id(variable)] = alone if distribution is None else distribution.variable(alone)

@@ -176,6 +176,15 @@ class Distribution:
         with self.strategy.scope():
             return like(old, self.local(old).numpy())
 
+    def meet(self) -> None:
+        """Wait for the other workers before variables are made: that has no limit of time in TensorFlow."""
+        if self._workers:
+            with self.guard():
+                tf2.function(lambda: self.strategy.run(self._count), autograph=False)()
+
+    def _count(self) -> Any:
+        return self._combiner([tf.constant(1)], ["sum"])
+
     def alone(self, variable: Any) -> Any:
         """A variable without a strategy, with the value of one."""
         return like(variable, self.local(variable).numpy())

@@ -74,6 +74,7 @@ def written_variables(index: GraphIndex, ends: Iterable[str], cut: Collection[st
     """
     found: dict[str, list[Any]] = {}
     needed = index.ancestors(ends, cut)
+    changing = _changing_functions(index.graph_def.library.function)
     for node in index.graph_def.node:
         if node.name not in needed:
             continue
@@ -81,7 +82,7 @@ def written_variables(index: GraphIndex, ends: Iterable[str], cut: Collection[st
             found.setdefault(variable, []).append(node)
             for slot in _taken_variables(index, node) if OPTIMIZES.match(node.op) else ():
                 found.setdefault(slot, [])
-        elif _calls_a_change(index, node):
+        elif changing and changing.intersection(functions_named(node.attr.values(), strings=False)):
             for variable in _taken_variables(index, node):
                 found.setdefault(variable, []).append(node)
     return found
@@ -109,18 +110,14 @@ def _taken_variables(index: GraphIndex, node: Any) -> Iterator[str]:
             yield source.name
 
 
-def _calls_a_change(index: GraphIndex, node: Any) -> bool:
-    library = {function.signature.name: function for function in index.graph_def.library.function}
-    waiting = [name for name in functions_named(node.attr.values(), strings=False) if name in library]
-    seen = set(waiting)
-    while waiting:
-        function = library[waiting.pop()]
-        if any(UPDATES.match(inner.op) for inner in function.node_def):
-            return True
-        more = set(functions_named(function_values(function), strings=False)) & library.keys() - seen
-        seen |= more
-        waiting += more
-    return False
+def _changing_functions(library: Iterable[Any]) -> set[str]:
+    """The functions that change variables, or call one that does."""
+    calls = {function.signature.name: function for function in library}
+    found = {name for name, each in calls.items() if any(UPDATES.match(inner.op) for inner in each.node_def)}
+    called = {name: set(functions_named(function_values(each), strings=False)) for name, each in calls.items()}
+    while more := {name for name, names in called.items() if name not in found and names & found}:
+        found |= more
+    return found
 
 
 def plan_step(
