@@ -139,3 +139,60 @@ def test_parameter_servers(run_python: Callable[..., PythonRun], tmp_path: Path)
     found = dict(run_python(SERVERS, cluster, str(tmp_path), deadline=120).results)
     assert found["steps"] == 8 + 30 and found["learned"] is True
     assert "no worker has ended the step" in found["late"]
+
+
+POOL = """
+import tf1sessions as t1
+
+def devices():
+    import tensorflow as tf
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 4)
+
+def job(_, size):
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+    import numpy as np
+    import tensorflow as tf
+    from tf1sessions import porting
+    rows = np.random.RandomState(0).rand(16, 4).astype("f")
+
+    def of_keras(names):
+        copying = tf.distribute.ReductionToOneDevice()
+        strategy = tf.distribute.MirroredStrategy(names, cross_device_ops=copying) if names else None
+        with strategy.scope() if strategy else tf.device("CPU:3"):
+            layers = [tf.keras.layers.Dense(size, kernel_initializer="ones") for size in (size, 1)]
+            model = tf.keras.Sequential([tf.keras.layers.Input([4]), *layers])
+            model.compile(tf.keras.optimizers.SGD(1e-4), "mse")
+        return model.fit(rows, rows[:, :1], batch_size=16, epochs=2, verbose=0, shuffle=False).history["loss"]
+
+    def ported(names):
+        def build(x):
+            w = tf.compat.v1.get_variable("w", [4, size], initializer=tf.compat.v1.ones_initializer())
+            loss = tf.reduce_mean((tf.reduce_sum(tf.matmul(x, w), 1) - 1.0) ** 2)
+            tf.compat.v1.train.AdamOptimizer(0.1).minimize(loss)
+            return {"loss": loss}
+
+        module = porting.function(build, inputs={"x": tf.TensorSpec([None, 4], tf.float32)}, train=True)
+        if names:
+            porting.distribute(module, tf.distribute.MirroredStrategy(names))
+        return [float(module.train(x=rows)["loss"]) for _ in range(3)]
+
+    first, second = ["CPU:0", "CPU:1"], ["CPU:1", "CPU:2"]
+    with ThreadPoolExecutor(4) as threads:
+        ways = [(of_keras, first), (ported, second), (ported, first), (of_keras, None), (ported, None)]
+        return os.getpid(), [each.result(100) for each in [threads.submit(*way) for way in ways]]
+
+with t1.ProcessSessionPool(2, mode="tf2", initializer=devices) as pool:
+    found = [each.result(110) for each in [pool.submit(job, size) for size in (4, 8)]]
+report(processes=len({process for process, _ in found}), losses=[losses for _, losses in found])
+"""
+
+
+def test_in_threads_of_a_pool(run_python: Callable[..., PythonRun]) -> None:
+    """Keras and ported graphs train at the same time, each on its strategy or device, in threads of two processes."""
+    found = run_python(POOL, deadline=170).results
+    assert found["processes"] == 2
+    for keras, ported, beside, keras_alone, ported_alone in found["losses"]:
+        assert keras == pytest.approx(keras_alone, rel=1e-5) and len(keras) == 2
+        assert ported == beside == pytest.approx(ported_alone, rel=1e-5) and len(ported) == 3
