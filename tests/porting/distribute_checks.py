@@ -13,7 +13,7 @@ from typing import Any
 import distributed_graphs
 import numpy as np
 import tensorflow as tf
-from distributed_graphs import SIZES, Program, assert_close, batch
+from distributed_graphs import SIZES, Program, assert_close, batch, small
 from ported_models import compare
 from ported_sources import record_of, training
 
@@ -216,7 +216,7 @@ def counting() -> tuple[Any, dict[str, Any]]:
 def check_what_else_is_combined() -> None:
     rows = np.array([1.0, 2.0, -3.0, 4.0, 6.0], np.float32)
     legacy, functions = counting()
-    porting.distribute(legacy, two(), gradients="sum", combine={"seen": "sum", "positive": "sum", "add": "sum"})
+    porting.distribute(legacy, two(), gradients="sum", combine={"seen": "sum", "positive": "sum"})
     functions["initialize"]()
     functions["step"](rows)
     np.testing.assert_allclose(legacy["w"].numpy(), 0.02 * rows.sum(), rtol=1e-6)
@@ -248,6 +248,8 @@ def check_what_is_refused() -> None:
         ({"split": {"x": -1}}, "split['x'] is -1"),
         ({"combine": {"x": "median"}}, "'median'"),
         ({"limit_secs": 0}, "limit_secs is 0"),
+        ({"split": {"rows": 0}}, "split= names 'rows'"),
+        ({"combine": {"w:1": "sum"}}, "combine= names 'w:1'"),
     ):
         refused(UsageError, lambda arguments=arguments: porting.distribute(legacy, two(), **arguments), words)
     refused(UsageError, lambda: porting.distribute(len, two()), "built-in function len")
@@ -259,6 +261,32 @@ def check_what_is_refused() -> None:
     refused(UsageError, lambda: program.step(x, y[:6], words), "feed_1 6")
     porting.distribute(program.legacy, two(), split={"words": 5})
     refused(UsageError, lambda: program.step(x, y, words), "split['words'] is 5", "(?, 3)")
+
+
+def check_rows_that_are_not_open() -> None:
+    """A batch whose size the graph has fixed, and one with the time first."""
+    legacy, alone = porting.LegacyGraph(), porting.LegacyGraph()
+    runs = []
+    for graph, rows in ((alone, 6), (legacy, 3)):
+        with graph:
+            x = v1.placeholder(tf.float32, [rows, 2], name="x")
+            times = v1.placeholder(tf.float32, [4, None], name="times")
+            w = v1.get_variable("w", [2, 1], initializer=v1.ones_initializer())
+            y = tf.matmul(x, w)
+            train = v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean((y - 1.0) ** 2))
+            late = tf.reduce_mean((times * w[0] - 1.0) ** 2)
+            train_late = v1.train.GradientDescentOptimizer(0.1).minimize(late)
+            graph.function(v1.global_variables_initializer())()
+            functions = graph.function([train, y], [x]), graph.function([train_late, late], [times])
+            runs.append((*functions, graph.function([train_late, times * 2.0], [times])))
+    refused(UsageError, lambda: (porting.distribute(legacy, two()), runs[1][0](np.ones([6, 2])))[1], "split={'x': 0}")
+    porting.distribute(legacy, two(), split={"x": 0, "times": 1})
+    given = np.arange(12, dtype=np.float32).reshape(6, 2)
+    assert_close([runs[1][0](given)[1] for _ in range(2)], [runs[0][0](given)[1] for _ in range(2)])
+    refused(ValueError, lambda: runs[1][0](given[:4]), "[6, 2]", "[4, 2]")
+    given = np.arange(20, dtype=np.float32).reshape(4, 5) / 20
+    assert_close([runs[1][1](given)[1] for _ in range(2)], [runs[0][1](given)[1] for _ in range(2)])
+    refused(UsageError, lambda: runs[1][2](given), "which dimension has its rows is not known")
 
 
 def check_what_a_graph_keeps_on_one_device_is_refused() -> None:
@@ -281,16 +309,6 @@ def check_what_a_graph_keeps_on_one_device_is_refused() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- strategies
-
-
-def small() -> Any:
-    def build(x: Any) -> Any:
-        w = v1.get_variable("w", [2], initializer=v1.ones_initializer())
-        loss = tf.reduce_mean((tf.reduce_sum(x * w, 1) - 1.0) ** 2)
-        v1.train.AdamOptimizer(0.1).minimize(loss)
-        return {"loss": loss}
-
-    return porting.function(build, inputs={"x": tf.TensorSpec([None, 2], tf.float32)}, train=True)
 
 
 def losses(devices: list[str] | None, steps: int = 15) -> list[float]:
@@ -358,6 +376,8 @@ def check_checkpoints_of_objects() -> None:
         path = tf.train.Checkpoint(module=alone).save(f"{folder}/one")
         tf.train.Checkpoint(module=module).restore(path).assert_consumed()
     assert_mirrored(strategy, module.variables)
+    with tempfile.TemporaryDirectory() as folder:
+        refused(UsageError, lambda: tf.saved_model.save(module, folder), "porting.distribute(module, None)")
     assert_close(module.train(x=np.ones([3, 2]))["loss"], alone.train(x=np.ones([3, 2]))["loss"])
     porting.distribute(module, None)
     assert_close(module.train(x=np.ones([3, 2]))["loss"], alone.train(x=np.ones([3, 2]))["loss"])

@@ -70,6 +70,18 @@ class Program:
         return self.legacy.values(self.legacy.variables)
 
 
+def small() -> porting.GraphModule:
+    """A module with a train step."""
+
+    def build(x: Any) -> Any:
+        w = v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        loss = tf.reduce_mean((tf.reduce_sum(x * w, 1) - 1.0) ** 2)
+        v1.train.AdamOptimizer(0.1).minimize(loss)
+        return {"loss": loss}
+
+    return porting.function(build, inputs={"x": tf.TensorSpec([None, 2], tf.float32)}, train=True)
+
+
 def batch(number: int, size: int) -> tuple[Any, ...]:
     random = np.random.RandomState(number)
     x = random.randn(size, 8).astype(np.float32)

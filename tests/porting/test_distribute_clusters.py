@@ -20,7 +20,7 @@ import os, sys, threading
 sys.path.insert(0, {FOLDER!r})
 import numpy as np
 import tensorflow as tf
-from distributed_graphs import Program, assert_close, batch
+from distributed_graphs import Program, assert_close, batch, small
 from tf1sessions import porting
 from tf1sessions.errors import PeerGoneError, UsageError
 """
@@ -106,7 +106,8 @@ servers = [
 ]
 resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(spec, rpc_layer="grpc")
 strategy = tf.distribute.ParameterServerStrategy(resolver)
-alone, program = Program(), Program()
+alone, program, module = Program(), Program(), small()
+expected = [module.train(x=np.ones([3, 2]))["loss"] for _ in range(3)]
 alone.initialize()
 porting.distribute(program.legacy, strategy, limit_secs=60)
 program.initialize()
@@ -122,6 +123,8 @@ with ThreadPoolExecutor(2) as pool:
 report(steps=int(program.legacy["global_step"].numpy()), learned=float(program.predict(*batch(0, 8))[1]) < before)
 program.saver.restore(program.legacy, path)
 assert_close(alone.values(), program.values(), 0.0)
+module = porting.distribute(small(), strategy)
+assert_close([module.train(x=np.ones([3, 2]))["loss"] for _ in range(3)], expected)
 porting.distribute(program.legacy, strategy, limit_secs=1e-9)
 try:
     program.step(*batch(0, 8))

@@ -114,6 +114,14 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
     def __exit__(self, *error: object) -> None:
         self._contexts.pop().__exit__(*error)
 
+    def has(self, name: str) -> bool:
+        """Whether the graph has an operation, a variable or a tensor of this name."""
+        try:
+            self.graph.as_graph_element(name)
+        except (ValueError, KeyError):
+            return False
+        return True
+
     def distributed(self, distribution: Any) -> None:
         """Have its requests run under a strategy, or on one device again; :func:`distribute` is for callers."""
         with self._lock, private.context.eager_mode():

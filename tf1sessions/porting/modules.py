@@ -195,6 +195,12 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         self._distribution: Any = None
         self._calls = _Calls(source, parts, takes, steps, losses)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a variable, an input, an output, or a tensor of this name."""
+        calls = [*self.signatures.values(), *self.steps.values()]
+        known = any(name in call.inputs or name in call.outputs for call in calls)
+        return known or name in self.by_name or node_of(name) in self._source.graph_index.nodes
+
     def distributed(self, distribution: Any) -> None:
         """Have its calls run under a strategy, or on one device again; :func:`distribute` is for callers."""
         before, self._distribution = self._distribution, distribution
@@ -319,6 +325,12 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         """With the functions of a SavedModel: ``loaded(x=...)``, ``loaded.train(...)``, ``loaded.update(...)``."""
         children = super()._trackable_children(save_type, **kwargs)
         if save_type == "savedmodel":
+            if self._distribution is not None:
+                raise UsageError(
+                    "the module is distributed over the devices of a strategy",
+                    where=self.where,
+                    next_step="Save it after porting.distribute(module, None); tf.train.Checkpoint saves it as it is.",
+                )
             children.update(self._calls.saved())
         return children
 

@@ -104,6 +104,14 @@ def distribute(
             next_step="Give a porting.LegacyGraph, or what porting.function() has made.",
         )
     _check(split, gradients, combine, limit_secs)
+    for option, names in (("split", split), ("combine", combine)):
+        for name in names or ():
+            if not source.has(name):
+                raise UsageError(
+                    f"{option}= names {name!r}, which the graph does not have",
+                    where=_WHERE,
+                    next_step="Name a variable, an input or an output, or a tensor: 'x' or 'x:0'.",
+                )
     if isinstance(source, LegacyGraph):
         of_metrics = source.graph.get_collection(tf.GraphKeys.METRIC_VARIABLES)
         summed = frozenset(variable.op.name for variable in of_metrics)

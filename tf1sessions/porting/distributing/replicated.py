@@ -176,21 +176,34 @@ class ReplicatedFunction(GraphFunction):
             found[place] = value
         return found
 
+    def _rows(self) -> list[list[int | None]]:
+        """What the first dimension of a result is if it has the rows: open, or as many as a part of the batch has."""
+        shapes = [(self.inputs[name].shape, axis) for name, axis in self._axes.items()]
+        return [[None], *([shape.as_list()[axis]] for shape, axis in shapes if shape.rank is not None)]
+
     def _way(self, name: str, tensor: str, value: Any) -> str:
         """How a result is combined: as ``combine=`` says; else rows follow each other, and other numbers are a mean."""
         for said in (name, tensor, node_of(tensor)):
             if said in self._rules.named:
                 return self._rules.named[said]
-        if value.dtype == tf.string:
-            return "concat" if value.shape.rank else "first"
-        if value.shape.rank is None or value.shape.as_list()[:1] == [None]:
+        dims = None if value.shape.rank is None else value.shape.as_list()
+        if dims != [] and any(self._axes.values()):
+            raise self._not_known(tensor, value, "and which dimension has its rows is not known")
+        if dims is None or dims[:1] in self._rows():
             return "concat"
-        if value.dtype.is_floating:
+        if value.dtype == tf.string and not dims:
+            return "first"
+        if value.dtype.is_floating and None not in dims:
             return "mean"
-        raise UsageError(
-            f"{tensor!r} is {value.dtype.name} {value.shape}, and another one on each part of the batch",
+        raise self._not_known(tensor, value, "and another one on each part of the batch")
+
+    @staticmethod
+    def _not_known(tensor: str, value: Any, why: str) -> UsageError:
+        return UsageError(
+            f"{tensor!r} is {value.dtype.name} {value.shape}, {why}",
             where="porting.distribute()",
-            next_step=f"Say what becomes of them: combine={{{tensor!r}: 'sum'}}, 'mean', 'concat' or 'first'.",
+            next_step=f"Say what becomes of them: combine={{{tensor!r}: 'sum'}}, 'mean', 'concat' or 'first'; or fetch "
+            "it by a request of its own: those that change nothing run on one device.",
         )
 
 
