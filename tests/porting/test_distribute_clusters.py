@@ -199,3 +199,27 @@ def test_in_threads_of_a_pool(run_python: Callable[..., PythonRun]) -> None:
     for keras, ported, beside, keras_alone, ported_alone in found["losses"]:
         assert keras == pytest.approx(keras_alone, rel=1e-5) and len(keras) == 2
         assert ported == beside == pytest.approx(ported_alone, rel=1e-5) and len(ported) == 3
+
+
+GPUS = (
+    _START
+    + """
+gpu = tf.config.list_physical_devices("GPU")[0]
+parts = [tf.config.LogicalDeviceConfiguration(memory_limit=1024)] * 2
+tf.config.set_logical_device_configuration(gpu, parts)
+strategy = tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"])
+alone, program = Program(), Program()
+porting.distribute(program.legacy, strategy)
+alone.initialize()
+program.initialize()
+assert_close(program.curve(), alone.curve(), 1e-3)
+copies = strategy.experimental_local_results(program.legacy["table"])
+report(devices=[copy.device[-5:] for copy in copies], equal=bool(np.array_equal(*[copy.numpy() for copy in copies])))
+"""
+)
+
+
+@pytest.mark.gpu
+def test_two_parts_of_a_gpu(run_python: Callable[..., PythonRun]) -> None:
+    found = run_python(GPUS, deadline=120, fresh=True).results
+    assert found == {"devices": ["GPU:0", "GPU:1"], "equal": True}
