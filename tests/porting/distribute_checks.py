@@ -289,23 +289,59 @@ def check_rows_that_are_not_open() -> None:
     refused(UsageError, lambda: runs[1][2](given), "which dimension has its rows is not known")
 
 
+def of_the_graph(rows: int | None, most: int) -> tuple[Any, list[Any]]:
+    """A LegacyGraph whose steps take batches from an iterator and a table, and from a queue; some rows, or at most."""
+    legacy = porting.LegacyGraph()
+    with legacy:
+        data = tf.data.Dataset.range(20).map(lambda i: (tf.cast(i, tf.float32) / 20, i % 4))
+        data = data.batch(rows or most, drop_remainder=rows is not None)
+        x, kind = v1.data.make_one_shot_iterator(data).get_next()
+        entries = v1.lookup.KeyValueTensorInitializer([0, 1, 2], [1.0, 2.0, 3.0], tf.int64)
+        table = v1.lookup.StaticHashTable(entries, -1.0)
+        queue, rate = v1.FIFOQueue(20, [tf.float32], [[]]), v1.placeholder(tf.float32, [])
+        w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
+        drawn = queue.dequeue_many(rows) if rows else queue.dequeue_up_to(most)
+        losses_ = [tf.reduce_mean((x * w - table.lookup(kind)) ** 2), tf.reduce_mean((drawn - w) ** 2)]
+        optimizer = v1.train.GradientDescentOptimizer(rate)
+        steps = [
+            legacy.function([optimizer.minimize(loss), loss, batch_], [rate])
+            for loss, batch_ in zip(losses_, (x, drawn), strict=True)
+        ]
+        start = [v1.global_variables_initializer(), v1.tables_initializer(), queue.enqueue_many([tf.range(16.0)])]
+        initialize = legacy.function(start)
+    return legacy, [initialize, *steps]
+
+
+def check_batches_that_the_graph_brings() -> None:
+    """One batch is split; where its size is fixed, each replica has one. Both end when there is no more."""
+    _, alone = of_the_graph(None, 8)
+    expected = (alone[0](), [step(0.1)[1:] for _ in range(2) for step in alone[1:]])[1]
+    for rows in (None, 4):
+        legacy, functions = of_the_graph(rows, 8)
+        porting.distribute(legacy, two())
+        functions[0]()
+        assert_close([step(0.1)[1:] for _ in range(2) for step in functions[1:]], expected)
+        assert len(expected[0][1]) == 8
+        if rows is None:
+            functions[1](0.1)  # the last four
+        refused(tf.errors.OutOfRangeError, lambda run=functions[1]: run(0.1), "End of sequence")
+
+
 def check_what_a_graph_keeps_on_one_device_is_refused() -> None:
     legacy = porting.LegacyGraph()
     with legacy:
         x = v1.placeholder(tf.float32, [None])
         queue = v1.FIFOQueue(3, [tf.float32], [[]])
         w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
-        table = v1.lookup.StaticHashTable(v1.lookup.KeyValueTensorInitializer([0], [1.0]), 2.0)
-        words = table.lookup(tf.cast(x, tf.int32))
         steps = [
             legacy.function(v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean((x - w - other) ** 2)), [x])
-            for other in (queue.dequeue(), words)
+            for other in (queue.dequeue(), tf.cast(queue.size(), tf.float32))
         ]
         initialize = legacy.function(v1.global_variables_initializer())
     porting.distribute(legacy, two())
     initialize()
-    for step, name in zip(steps, ("fifo_queue", "hash_table"), strict=True):
-        refused(ConversionError, functools.partial(step, [1.0, 2.0]), name, "keeps its data on one device")
+    for step in steps:
+        refused(ConversionError, functools.partial(step, [1.0, 2.0]), "fifo_queue", "keeps its data on one device")
 
 
 # ----------------------------------------------------------------------------------------------------------- strategies

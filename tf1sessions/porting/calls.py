@@ -51,6 +51,7 @@ class GraphParts:
         tables: Node of a table -> the table.
         streams: Random operation -> how far its stream is.
         container: Where queues, readers, iterators and tables live that the graph makes; None if it may make none.
+        shape_of: The shape that the program gave a tensor of this name, where that is known.
     """
 
     graph_def: Any
@@ -60,6 +61,7 @@ class GraphParts:
     tables: Mapping[str, Any]
     streams: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     container: str | None = None
+    shape_of: Callable[[str], Any] | None = None
 
 
 class GraphFunction:

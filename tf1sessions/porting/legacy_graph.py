@@ -292,7 +292,16 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
                 for name in streams_in(graph_def):
                     if name not in self._streams:
                         self._streams[name] = new_stream()
-                parts = GraphParts(graph_def, "LegacyGraph", self._variables, {}, {}, self._streams, self._container)
+                parts = GraphParts(
+                    graph_def,
+                    "LegacyGraph",
+                    self._variables,
+                    {},
+                    {},
+                    self._streams,
+                    self._container,
+                    lambda name: self.graph.get_tensor_by_name(name).shape,
+                )
                 self._parts = version, parts
                 self._start_iterators(graph_def)
             return self._parts[1]

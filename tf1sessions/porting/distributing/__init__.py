@@ -7,5 +7,6 @@ Files::
     replicated.py     a training step, with a part of the batch on each replica
     combining.py      tensors of all replicas as one
     local.py          requests that one device computes; what they change goes to the other replicas
+    drawing.py        a step that takes its batch from an iterator, a queue or a table
     scheduled.py      a training step on a worker of a cluster with parameter servers
 """

@@ -23,6 +23,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.signature_inference import GRADIENTS, OPTIMIZES
 from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.distributing.combining import Combiner
+from tf1sessions.porting.distributing.drawing import DrawingFunction, drawing, drawn_tensors, is_fixed
 from tf1sessions.porting.distributing.local import LocalFunction
 from tf1sessions.porting.distributing.plans import Rules, written_variables
 from tf1sessions.porting.distributing.replicated import ReplicatedFunction
@@ -270,10 +271,39 @@ class Distribution:
         applies = any(OPTIMIZES.match(index.nodes[each].op) or GRADIENTS.search(each) for each in needed)
         if not (changed and applies):
             return self._local(changed, *request)
+        draw = drawing(index, needed, self._alone(parts), inputs, outputs.values())
+        if draw is not None:
+            drawn = drawn_tensors(draw, parts)
+            times = 1 if self._servers or not is_fixed(drawn) else self.strategy.num_replicas_in_sync
+            if times > 1 and self._axes(inputs):
+                raise UsageError(
+                    f"{listed(sorted(drawn))} has as many rows as the graph has fixed; {listed(sorted(inputs))} is fed",
+                    where=_WHERE,
+                    next_step="Feed the whole batch, or split={name: None} for an input that each replica gets whole.",
+                )
+            results = None if structures is None else (None, structures[1])
+            step = self._step(name, parts, {**inputs, **drawn}, outputs, effects, results, drawn)
+            return DrawingFunction(step, draw, times, *request)
+        return self._step(*request)
+
+    def _step(
+        self,
+        name: str,
+        parts: GraphParts,
+        inputs: Mapping[str, TensorSpec],
+        outputs: Mapping[str, str],
+        effects: Sequence[str],
+        structures: tuple[Any, Any] | None,
+        drawn: Mapping[str, TensorSpec] | None = None,
+    ) -> GraphFunction:
+        """What applies gradients, on what it is given; of what is drawn, the first dimension has the rows."""
+        request = name, parts, inputs, outputs, effects, structures
         if self._coordinator is not None:
             return ScheduledFunction(self._coordinator, self._limit_secs, self.guard, *request)
-        axes = self._axes(inputs)
+        scalars = {name for name, spec in (drawn or {}).items() if spec.shape.rank == 0}
+        axes = {**dict.fromkeys((drawn or {}).keys() - scalars, 0), **self._axes(inputs)}
         if not axes:
+            ends = [*map(node_of, outputs.values()), *effects]
             raise UsageError(
                 f"{listed(ends)} trains, and none of its inputs has rows to split: "
                 f"{listed([f'{spec.tensor} {spec.shape}' for spec in inputs.values()]) or 'it has no inputs'}",
@@ -302,13 +332,17 @@ class Distribution:
                 found[name] = axis
         return found
 
-    def _local(self, changed: Mapping[str, Any], name: str, parts: GraphParts, *request: Any) -> GraphFunction:
-        local = dataclasses.replace(
+    def _alone(self, parts: GraphParts) -> GraphParts:
+        """A graph with the copies of its variables that are on the first device."""
+        return dataclasses.replace(
             parts,
             variables=_Locals(parts.variables, self.local),
             constants=_Locals(parts.constants, self.local),
             streams=_Locals(parts.streams, self.local),
         )
+
+    def _local(self, changed: Mapping[str, Any], name: str, parts: GraphParts, *request: Any) -> GraphFunction:
+        local = self._alone(parts)
         after = None
         if changed:
             names = sorted(changed.keys() & parts.variables.keys())

@@ -100,7 +100,9 @@ class ReplicatedFunction(GraphFunction):
         return super()._fixed({**given, **known})
 
     def _ends(self) -> list[str]:
-        return [*map(node_of, self.outputs.values()), *self.effects]
+        """The nodes that a step computes and runs."""
+        given = {spec.tensor for spec in self.inputs.values()}
+        return [*(node_of(tensor) for tensor in self.outputs.values() if tensor not in given), *self.effects]
 
     def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> Any:
         replay, body = self._body(names, fixed)
@@ -186,7 +188,10 @@ class ReplicatedFunction(GraphFunction):
         for said in (name, tensor, node_of(tensor)):
             if said in self._rules.named:
                 return self._rules.named[said]
-        dims = None if value.shape.rank is None else value.shape.as_list()
+        shape = value.shape
+        if shape.rank is None and self._parts.shape_of is not None:
+            shape = self._parts.shape_of(tensor)
+        dims = None if shape.rank is None else shape.as_list()
         if dims != [] and any(self._axes.values()):
             raise self._not_known(tensor, value, "and which dimension has its rows is not known")
         if dims is None or dims[:1] in self._rows():
