@@ -64,7 +64,8 @@ def distribute(
         strategy: A ``tf.distribute.MirroredStrategy``, ``MultiWorkerMirroredStrategy``, ``ParameterServerStrategy`` or
             ``OneDeviceStrategy``; None for one device again, without a strategy.
         split: Input -> the dimension that has the rows of a batch, or None for an input that each replica gets whole.
-            By default inputs are split whose first dimension is open, or whose shape is.
+            By default inputs are split whose first dimension is open, or whose shape is; and what a LegacyGraph draws
+            from its iterators, queues and tables.
         gradients: ``"mean"`` for a loss that is a mean over the batch, ``"sum"`` for one that is a sum.
         combine: Variable or output -> ``"mean"`` or ``"sum"`` of what the replicas have, ``"concat"`` for rows one
             after another, ``"first"`` for that of the first replica; instead of the rules on the page.
