@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support import PythonRun
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 FOLDER = str(Path(__file__).parent)
 
 _START = f"""
-import os, sys, threading
+import os, signal, sys, threading, time
 sys.path.insert(0, {FOLDER!r})
 import numpy as np
 import tensorflow as tf
@@ -25,7 +25,7 @@ from tf1sessions import porting
 from tf1sessions.errors import PeerGoneError, UsageError
 """
 
-# The strategy is made first, as TensorFlow asks for. Both feed the same batches; the second one leaves before the last.
+# The strategy is made first, as TensorFlow asks for. Both feed the same batches; SIGTERM ends the second one.
 WORKER = (
     _START
     + """
@@ -60,6 +60,9 @@ if is_first:
         program.curve([8] * 3)
     except PeerGoneError as error:
         report(gone=str(error))
+else:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(100)
 os._exit(0)
 """
 )
@@ -80,12 +83,14 @@ def test_workers(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
     """Losses, values and results of two workers are those of one device; one that ends, ends the other's wait."""
     cluster = {"worker": [f"127.0.0.1:{port}" for port in ports(2)]}
 
-    def work(index: int) -> dict[str, Any]:
+    def work(index: int) -> PythonRun:
         config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
-        return dict(run_python(WORKER, str(tmp_path), deadline=120, env={"TF_CONFIG": config}).results)
+        return run_python(WORKER, str(tmp_path), deadline=90, env={"TF_CONFIG": config}, check=False)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(work, range(2))
+        runs = list(pool.map(work, range(2)))
+    assert [run.returncode for run in runs] == [0, -signal.SIGTERM], [run.stderr[-3000:] for run in runs]
+    first, second = (dict(run.results) for run in runs)
     for found in (first, second):
         assert len(found["refused"]) == 1 and "another order" in found["refused"][0], found
     assert "worker0.index" in first["saved"] and not any(name.startswith("worker1") for name in first["saved"])
@@ -95,7 +100,7 @@ def test_workers(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
 SERVERS = (
     _START
     + """
-import json, signal, subprocess
+import json
 from concurrent.futures import ThreadPoolExecutor
 from tf1sessions.errors import DeadlineError
 spec = tf.train.ClusterSpec(json.loads(sys.argv[1]))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -178,6 +179,8 @@ class Distribution:
         self._lock = threading.RLock()  # held while variables change
         self._combiner = Combiner(self._workers, limit_secs)
         self._coordinator = _coordinator(strategy) if self._servers else None
+        if self._workers:
+            _end_on_sigterm()
 
     # -- variables
 
@@ -368,6 +371,13 @@ def _take_collective_thread() -> None:
             next_step="Take all steps of MultiWorkerMirroredStrategy in one thread, or in a process for each.",
         )
     _COLLECTIVE_THREAD["thread"] = mine
+
+
+def _end_on_sigterm() -> None:
+    """Let SIGTERM end the process, if nobody handles it: a strategy of several workers has TensorFlow take note of it,
+    and no more (2.21)."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # which takes the place of a handler that Python does not know
 
 
 def _first_line(error: Exception) -> str:
