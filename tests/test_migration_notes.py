@@ -41,6 +41,7 @@ from tf1sessions.testing.suppressions import read_suppressions
     VERIFYING,
     SERVING,
     RAY,
+    STRATEGIES,
     OPERATIONS,
     PORTING,
     AUDITING,
@@ -59,6 +60,7 @@ from tf1sessions.testing.suppressions import read_suppressions
         "11-verify",
         "14-serving",
         "16-ray",
+        "17-strategies",
         "custom-ops",
         "port",
         "audit",
@@ -82,8 +84,15 @@ def test_index_names_every_page_in_order() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
-    [(RUNNING, DIFFERENT), (SESSIONS, MODELS, QUEUES, CHECKPOINTS), (SHARING,), (LEAVING, VERIFYING), (SERVING,)],
-    ids=["scripts", "library", "machine", "leaving", "serving"],
+    [
+        (RUNNING, DIFFERENT),
+        (SESSIONS, MODELS, QUEUES, CHECKPOINTS),
+        (SHARING,),
+        (LEAVING, VERIFYING),
+        (SERVING,),
+        (STRATEGIES,),
+    ],
+    ids=["scripts", "library", "machine", "leaving", "serving", "strategies"],
 )
 def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
     code = [block for page in pages for block in blocks(page, "python")]
@@ -103,7 +112,8 @@ def test_python_on_ray(run_python: Callable[..., PythonRun]) -> None:
 
 def test_no_other_page_has_python() -> None:
     assert {page for page in NOTES.glob("*.md") if blocks(page, "python")} == {
-        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING, SERVING, RAY)
+        *(RUNNING, DIFFERENT, SESSIONS, MODELS, QUEUES, SHARING, LEAVING, CHECKPOINTS, VERIFYING, SERVING, RAY),
+        STRATEGIES,
     }
 
 

@@ -24,7 +24,7 @@ from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_n
 from tf1sessions.models.upgrades.loose_ends import WAS
 from tf1sessions.runtime import tf
 
-__all__ = ["PLACEHOLDERS", "SOURCES", "Guess", "guess", "is_optional", "losses_of"]
+__all__ = ["GRADIENTS", "OPTIMIZES", "PLACEHOLDERS", "SOURCES", "UPDATES", "Guess", "guess", "is_optional", "losses_of"]
 
 PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 
@@ -91,12 +91,13 @@ SOURCES = frozenset(
     "ReaderReadUpToV2 Unstage StagePeek".split()
 )
 #: What changes a variable: none of it is inference.
-_UPDATES = re.compile(
+UPDATES = re.compile(
     r"^(Assign|AssignAdd|AssignSub|AssignVariableOp|AssignAddVariableOp|AssignSubVariableOp|CountUpTo|"
     r"(Resource)?(Sparse)?Apply\w+|(Resource)?Scatter(Nd)?(Add|Sub|Update|Mul|Div|Min|Max)\w*|AccumulatorApplyGradient|"
     r"TakeManySparseFromTensorsMap)$"
 )
-_OPTIMIZES = re.compile(r"^(Resource)?(Sparse)?Apply\w+$")
+#: What applies a gradient.
+OPTIMIZES = re.compile(r"^(Resource)?(Sparse)?Apply\w+$")
 #: What is run for its effect.
 _EFFECTS = re.compile(
     r"^(NoOp|Assert|Print|PrintV2|Save\w*|Restore\w*|MergeV2Checkpoints|ShardedFilename\w*|WriteFile|Delete\w*|"
@@ -105,10 +106,11 @@ _EFFECTS = re.compile(
     r"Stage|Stack(Push|Close)(V2)?|TensorArrayClose(V\d)?)$"
 )
 #: What keeps a result for another time.
-_KEEPS = re.compile(_UPDATES.pattern + r"|^(Queue\w*|Stage)$")
+_KEEPS = re.compile(UPDATES.pattern + r"|^(Queue\w*|Stage)$")
 _REPORTS = re.compile(r"^(Assert|\w*Summary(V2)?)$")
 _SAVING = re.compile(r"^(Save(Slices|V2)?|Restore(Slice|V2)?|MergeV2Checkpoints|ShardedFilename)$")
-_GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?(/|$)")
+#: The scope that ``tf.gradients`` makes its operations in.
+GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?(/|$)")
 _WEIGHTS = frozenset({"Variable", "VariableV2", "VarHandleOp", "TemporaryVariable", "AutoReloadVariable"})
 _SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 #: Operations whose result is still "the weight" or "the input" itself.
@@ -172,9 +174,9 @@ class _Inference:
         return entries
 
     def _inside(self, node: Any) -> bool:
-        if _UPDATES.match(node.op) or _EFFECTS.match(node.op) or node.op in _SHAPES or WAS in node.attr:
+        if UPDATES.match(node.op) or _EFFECTS.match(node.op) or node.op in _SHAPES or WAS in node.attr:
             return False
-        return not (self._training.found and _GRADIENTS.search(node.name))
+        return not (self._training.found and GRADIENTS.search(node.name))
 
     def _behind(self, tensors: Collection[str]) -> set[str]:
         """The nodes of the inference graph that depend on these tensors."""
@@ -251,7 +253,7 @@ class _Inference:
         if shared:
             own = self._ends_of(region, losses | shared)
             found = own if all(part & own for part in parts) else found | own
-        found = {name for name in found if not _GRADIENTS.search(name)} or found
+        found = {name for name in found if not GRADIENTS.search(name)} or found
         return {name for name in found if not _of_a_loop(self._graph_index, name)} or found
 
     def _ends_of(self, region: set[str], losses: set[str]) -> set[str]:
@@ -362,7 +364,7 @@ class _Training:
                 continue
             if variables := _trained(graph_index, (graph_index.nodes[name] for name in reached)):
                 by_loss[losses[scope]] = by_loss.get(losses[scope], frozenset()) | variables
-        if not by_loss and (variables := _trained(graph_index, graph_index.graph_def.node, _OPTIMIZES)):
+        if not by_loss and (variables := _trained(graph_index, graph_index.graph_def.node, OPTIMIZES)):
             by_loss[frozenset()] = variables
         self.losses = frozenset[str]().union(*by_loss)
         self.parts = list(dict.fromkeys(by_loss.values()))
@@ -399,7 +401,7 @@ def _gradients(graph_index: GraphIndex) -> dict[str, list[str]]:
     """The scopes of ``tf.gradients``, each with the names of its nodes."""
     found: dict[str, list[str]] = {}
     for name in graph_index.nodes:
-        if match := _GRADIENTS.search(name):
+        if match := GRADIENTS.search(name):
             found.setdefault(name[: match.end()].rstrip("/"), []).append(name)
     return found
 
@@ -414,7 +416,7 @@ def _changing(graph_index: GraphIndex, made: Iterable[str]) -> set[str]:
         queue = [
             taker.name
             for name in new
-            if _UPDATES.match(graph_index.nodes[name].op)
+            if UPDATES.match(graph_index.nodes[name].op)
             for taker, entry in graph_index.consumers[name]
             if entry.startswith("^") and taker.op == "ReadVariableOp"
         ]
@@ -442,7 +444,7 @@ def _differentiated(graph_index: GraphIndex, scope: str, made: Iterable[str]) ->
 
 def _trained(graph_index: GraphIndex, nodes: Iterable[Any], kind: re.Pattern[str] | None = None) -> frozenset[str]:
     """The variables that these nodes change."""
-    changed = [node_of(node.input[0]) for node in nodes if (kind or _UPDATES).match(node.op) and node.input]
+    changed = [node_of(node.input[0]) for node in nodes if (kind or UPDATES).match(node.op) and node.input]
     found: set[str] = set()
     seen: set[str] = set()
     while changed:
@@ -519,7 +521,7 @@ def _names_a_file(graph_index: GraphIndex, node: Any) -> bool:
     """Whether a placeholder is the saver's: for the name of a checkpoint."""
     if tf.string not in output_types(node):
         return False
-    reached = graph_index.descendants([node.name], lambda taker: not _UPDATES.match(taker.op))
+    reached = graph_index.descendants([node.name], lambda taker: not UPDATES.match(taker.op))
     return any(_SAVING.match(graph_index.nodes[one].op) for one in reached)
 
 

@@ -38,6 +38,7 @@ Files::
     custom_ops/          operations in C++ and CUDA, compiled for today's TensorFlow
     audit/               where a program's code stands, and what is left by hand
     rewriting/           a program's code, ported step by step
+    distributing/        graphs as functions under the strategies of tf.distribute
     export.py            convert(): a model as a SavedModel of TensorFlow 2
 """
 
@@ -48,6 +49,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tf1sessions.porting.conversion import Conversion
+    from tf1sessions.porting.distributing.distribution import distribute
     from tf1sessions.porting.export import convert
     from tf1sessions.porting.legacy_graph import LegacyGraph, LegacySaver
     from tf1sessions.porting.legacy_monitored import LegacySessionCreator, monitored_training_session
@@ -65,6 +67,7 @@ __all__ = [
     "LegacySessionCreator",
     "Tolerance",
     "convert",
+    "distribute",
     "function",
     "monitored_training_session",
     "verify",
@@ -75,6 +78,7 @@ _HOMES = {
     "Conversion": "tf1sessions.porting.conversion",
     "convert": "tf1sessions.porting.export",
     "GraphModule": "tf1sessions.porting.modules",
+    "distribute": "tf1sessions.porting.distributing.distribution",
     "function": "tf1sessions.porting.modules",
     "LegacyGraph": "tf1sessions.porting.legacy_graph",
     "LegacySaver": "tf1sessions.porting.legacy_graph",

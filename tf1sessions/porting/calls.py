@@ -26,7 +26,7 @@ from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
 from tf1sessions.porting.staging import Staging
 from tf1sessions.runtime import private, tf
 
-__all__ = ["GraphFunction", "GraphParts", "argument_names"]
+__all__ = ["GraphFunction", "GraphParts", "PreparedFunction", "argument_names"]
 
 tf2: Any = tf.compat.v2
 
@@ -51,6 +51,7 @@ class GraphParts:
         tables: Node of a table -> the table.
         streams: Random operation -> how far its stream is.
         container: Where queues, readers, iterators and tables live that the graph makes; None if it may make none.
+        shape_of: The shape that the program gave a tensor of this name, where that is known.
     """
 
     graph_def: Any
@@ -60,6 +61,7 @@ class GraphParts:
     tables: Mapping[str, Any]
     streams: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     container: str | None = None
+    shape_of: Callable[[str], Any] | None = None
 
 
 class GraphFunction:
@@ -95,13 +97,14 @@ class GraphFunction:
         self.effects = tuple(effects)
         self._given: Any
         self._results: Any
+        self._structures = structures
         self._given, self._results = structures or (None, None)
         if self._results is None:
             self._results = {each: each for each in outputs}
         self._switches = {
             each for each, spec in inputs.items() if spec.dtype == tf.bool and spec.shape.is_compatible_with([])
         }
-        self._calls: dict[Any, _PreparedFunction] = {}
+        self._calls: dict[Any, PreparedFunction] = {}
         self._lock = threading.Lock()  # held while a call is traced
 
     @property
@@ -125,14 +128,33 @@ class GraphFunction:
             ValueError: A value does not have the shape of its input.
         """
         given: Mapping[str, Any] = named
-        if more:
-            given = self._in_order((values, *more), named)
-        elif values is not None or not self.inputs.keys() >= named.keys():
-            given = self._by_name({} if values is None else values, named)
+        if more or values is not None or not self.inputs.keys() >= named.keys():
+            given = self._arguments(values, more, named)
         call = self._calls.get(tuple(given))
         if call is None or self._switches:
             call, given = self._call_of(given)
         return call(given)
+
+    def remade(self, parts: GraphParts, make: Callable[..., GraphFunction]) -> GraphFunction:
+        """The same of other parts, made by ``make``: as this class is made."""
+        return make(self.name, parts, self.inputs, self.outputs, self.effects, self._structures)
+
+    def inlined(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
+        """Make the graph in the graph of the moment, as a function that is called there: a GradientTape sees it."""
+        given = self._arguments(values, more, named)
+        fixed, rest = self._fixed(given)
+        self._check({*given})
+        _, body = self._body(tuple(rest), fixed)
+        tensors = [tf.convert_to_tensor(value, self.inputs[name].dtype) for name, value in rest.items()]
+        return tf2.function(lambda *each: body(each, False, False), autograph=False)(*tensors)
+
+    def _arguments(self, values: Any, more: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """The inputs of a call by name."""
+        if more:
+            return self._in_order((values, *more), named)
+        if values is not None or not self.inputs.keys() >= named.keys():
+            return self._by_name({} if values is None else values, named)
+        return dict(named)
 
     @property
     def output_names(self) -> list[str]:
@@ -167,12 +189,16 @@ class GraphFunction:
             return {required[0]: values, **named}
         raise TypeError(f"the signature {self.name!r} takes {self._spec_text()}, by name or in that structure")
 
-    def _call_of(self, given: Mapping[str, Any]) -> tuple[_PreparedFunction, Mapping[str, Any]]:
-        fixed = {name: bool(given[name]) for name in self._switches if isinstance(given.get(name), bool | np.bool_)}
-        rest = {name: value for name, value in given.items() if name not in fixed}
+    def _call_of(self, given: Mapping[str, Any]) -> tuple[PreparedFunction, Mapping[str, Any]]:
+        fixed, rest = self._fixed(given)
         return self._call_for(tuple(rest), fixed), rest
 
-    def _call_for(self, names: tuple[str, ...], fixed: Mapping[str, bool]) -> _PreparedFunction:
+    def _fixed(self, given: Mapping[str, Any]) -> tuple[dict[str, bool], dict[str, Any]]:
+        """The switches that are given as Python's True and False, and the other inputs."""
+        fixed = {name: bool(given[name]) for name in self._switches if isinstance(given.get(name), bool | np.bool_)}
+        return fixed, {name: value for name, value in given.items() if name not in fixed}
+
+    def _call_for(self, names: tuple[str, ...], fixed: Mapping[str, bool]) -> PreparedFunction:
         key = names if not fixed else (names, *sorted(fixed.items()))
         call = self._calls.get(key)
         if call is None:
@@ -200,7 +226,7 @@ class GraphFunction:
 
     # -- tracing
 
-    def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> _PreparedFunction:
+    def _traced(self, names: Sequence[str], fixed: Mapping[str, bool]) -> PreparedFunction:
         specs = [self.inputs[name] for name in names]
         replay, body = self._body(names, fixed)
         arguments_of = argument_names(names)
@@ -217,10 +243,13 @@ class GraphFunction:
 
         concrete = traced(False, [spec.shape for spec in specs])
         pays = replay.can_keep_loops or bool(self.effects)
-        return _PreparedFunction(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
+        return PreparedFunction(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
 
     def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[Replay, Callable[..., Any]]:
-        """Return what makes the graph in the default graph, of the tensors of these inputs in this order."""
+        """Return what makes the graph in the default graph, of the tensors of these inputs in this order.
+
+        It takes further arguments of :meth:`Replay.run` by name.
+        """
         parts = self._parts
         keys = [key_of(self.inputs[name].tensor) for name in names]
         constants = {key_of(self.inputs[name].tensor): value for name, value in fixed.items()}
@@ -229,18 +258,12 @@ class GraphFunction:
         effects: list[Key] = [(effect, CONTROL) for effect in self.effects]
         replay = Replay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where, parts.container)
 
-        def run(values: Sequence[Any], keep_loops: bool, known_shapes: bool) -> Any:
+        def run(values: Sequence[Any], keep_loops: bool, known_shapes: bool, **more: Any) -> Any:
             given = {**dict(zip(keys, values, strict=True)), **constants}
             given |= {(name, 0): variable for name, variable in parts.constants.items() if (name, 0) in replay.used}
             handles = {name: parts.tables[name].resource_handle for name in replay.tables}
-            made = replay.run(
-                given,
-                parts.variables,
-                handles,
-                streams=parts.streams,
-                keep_loops=keep_loops,
-                known_shapes=known_shapes,
-            )
+            options = {"streams": parts.streams, "keep_loops": keep_loops, "known_shapes": known_shapes, **more}
+            made = replay.run(given, parts.variables, handles, **options)
             # Not only run, but waited for: what a condition of TensorFlow 2 does is left out where nothing takes its
             # results, unless the function that it calls names it.
             with tf.control_dependencies([made[key] for key in effects if made[key] is not None]):
@@ -269,7 +292,7 @@ def _matched(names: Any, values: Any) -> Iterator[tuple[str, Any]]:
             yield from _matched(name, value)
 
 
-class _PreparedFunction:
+class PreparedFunction:
     """A concrete function, and what its arguments must be.
 
     Where nothing records (no tape, no graph), TensorFlow is asked for the function straight away: with the tensors and

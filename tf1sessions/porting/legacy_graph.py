@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
+from tf1sessions.models.graph_index import functions_named
 from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.signature_inference import UPDATES
 from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.graphs.random_streams import new_stream, streams_in
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
@@ -83,6 +85,8 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
         self._functions: dict[Any, LegacyFunction] = {}
         self._lock = threading.RLock()
         self.generation = 0
+        self.changes = 0  # how often its variables became others: functions are made anew then
+        self.distribution: Any = None  # a distributing.Distribution
         self.reset()
         _KNOWN[self.graph] = self
 
@@ -93,6 +97,8 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
         """
         with self._lock:
             self.generation += 1
+            self.changes += 1
+            self._moved: set[str] = set()  # the variables that are those of the strategy
             self._container = f"legacy_graph_{next(_NUMBERS)}"
             self._variables: dict[str, Any] = {}
             self._streams: dict[str, Any] = {}
@@ -107,6 +113,49 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
 
     def __exit__(self, *error: object) -> None:
         self._contexts.pop().__exit__(*error)
+
+    def has(self, name: str) -> bool:
+        """Whether the graph has an operation, a variable or a tensor of this name."""
+        try:
+            self.graph.as_graph_element(name)
+        except (ValueError, KeyError):
+            return False
+        return True
+
+    def distributed(self, distribution: Any) -> None:
+        """Have its requests run under a strategy, or on one device again; :func:`distribute` is for callers."""
+        with self._lock, private.context.eager_mode():
+            before, self.distribution = self.distribution, distribution
+            for name in sorted(self._moved):
+                self._variables[name] = before.alone(self._variables[name])
+            self._streams = {name: new_stream(int(self._local(before, each))) for name, each in self._streams.items()}
+            self._moved, self._parts = set(), None
+            self.changes += 1
+            self.settle(self.variables)
+
+    def settle(self, names: Iterable[str]) -> None:
+        """Make variables that have a value variables of the strategy, if there is one."""
+        if self.distribution is None or self._moved.issuperset(names):
+            return
+        with self._lock, private.context.eager_mode():
+            variables = self.variables
+            found = [name for name in sorted({*names} - self._moved) if bool(variables[name].is_initialized())]
+            if found:
+                self.distribution.meet()
+            if found and not self._moved:
+                self._streams.update({name: self.distribution.variable(each) for name, each in self._streams.items()})
+            for name in found:
+                self._variables[name] = self.distribution.variable(variables[name])
+            self._moved.update(found)
+            self.changes += bool(found)
+
+    def local(self, variable: Any) -> Any:
+        """As ``legacy[variable]``; of a variable of a strategy, the copy on the first device."""
+        return self._local(self.distribution, self[variable])
+
+    @staticmethod
+    def _local(distribution: Any, variable: Any) -> Any:
+        return variable if distribution is None else distribution.local(variable)
 
     @property
     def graph_def(self) -> Any:
@@ -243,7 +292,16 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
                 for name in streams_in(graph_def):
                     if name not in self._streams:
                         self._streams[name] = new_stream()
-                parts = GraphParts(graph_def, "LegacyGraph", self._variables, {}, {}, self._streams, self._container)
+                parts = GraphParts(
+                    graph_def,
+                    "LegacyGraph",
+                    self._variables,
+                    {},
+                    {},
+                    self._streams,
+                    self._container,
+                    lambda name: self.graph.get_tensor_by_name(name).shape,
+                )
                 self._parts = version, parts
                 self._start_iterators(graph_def)
             return self._parts[1]
@@ -297,8 +355,8 @@ class LegacySaver(tf.train.Saver):  # type: ignore[misc]
             super().__init__(self._current(), **options)
 
     def _current(self) -> dict[str, Any]:
-        """The variables as they are after the last reset."""
-        return {name: self._legacy[variable] for name, variable in self._of_graph.items()}
+        """The variables as they are after the last reset; of those on several devices, the copies on the first."""
+        return {name: self._legacy.local(variable) for name, variable in self._of_graph.items()}
 
     def build(self) -> None:
         """Nothing: it needs no operations in the graph."""
@@ -310,6 +368,8 @@ class LegacySaver(tf.train.Saver):  # type: ignore[misc]
         self._var_list = self._current()
         with private.context.eager_mode():
             _refuse_unset(self._var_list)
+            if self._legacy.distribution is not None and not self._legacy.distribution.writes:
+                return save_path if global_step is None else f"{save_path}-{global_step}"  # another worker writes it
             return super().save(None, save_path, global_step, **options)
 
     def restore(self, sess: Any, save_path: Any) -> None:
@@ -317,6 +377,9 @@ class LegacySaver(tf.train.Saver):  # type: ignore[misc]
         self._var_list = self._current()
         with private.context.eager_mode():
             super().restore(None, save_path)
+            if self._legacy.distribution is not None:
+                with self._legacy.distribution.guard():
+                    self._legacy.distribution.copy_changed([self._legacy[each] for each in self._of_graph.values()])
 
 
 class LegacyFunction:
@@ -343,12 +406,14 @@ class LegacyFunction:
         tensors = [each for each in elements if not isinstance(each, tf.Operation)]
         self.tensors = list({each.name: each for each in tensors if each.name not in fed}.values())
         self._names = [None if isinstance(each, tf.Operation) else each.name for each in elements]
-        self._generation = legacy.generation
+        self._changes = legacy.changes
         self._calls: dict[tuple[str, ...], GraphFunction] = {}
         self._reads = _read_variables([*self.operations, *(each.op for each in self.tensors)], fed)
         self._unset = frozenset(self._reads)  # replaced as a whole: threads may be at it
+        self._uses, self._writes = _variables_used([*self.operations, *(each.op for each in self.tensors)], fed)
         with private.context.eager_mode():
-            self._call_with(()).concrete  # noqa: B018 - a property that traces: what is not possible is reported now
+            if legacy.distribution is None:
+                self._call_with(()).concrete  # noqa: B018 - a property that traces: what is not possible is reported now
 
     def __call__(self, *values: Any) -> Any:
         """Compute the fetches.
@@ -378,8 +443,10 @@ class LegacyFunction:
     def compute(self, values: Sequence[Any], extras: Sequence[Any] = ()) -> list[Any]:
         """The values of :attr:`tensors` and of further tensors of the graph, computed together."""
         with private.context.eager_mode():
-            if self._generation != self.legacy.generation:
-                self._generation, self._unset = self.legacy.generation, frozenset(self._reads)
+            if self._writes:  # the others read what there is: with several workers, only changes are made by all
+                self.legacy.settle(self._uses)
+            if self._changes != self.legacy.changes:
+                self._changes, self._unset = self.legacy.changes, frozenset(self._reads)
                 self._calls.clear()
             if self._unset:
                 _refuse_unset({name: self.legacy[name] for name in self._unset})
@@ -407,7 +474,9 @@ class LegacyFunction:
             outputs = {f"fetch_{index}": name for index, name in enumerate(names)}
             effects = [operation.name for operation in self.operations]
             parts = self.legacy.graph_parts()
-            self._calls[extras] = GraphFunction("function", parts, inputs, outputs, effects)
+            distribution = self.legacy.distribution
+            make = GraphFunction if distribution is None else distribution.make
+            self._calls[extras] = make("function", parts, inputs, outputs, effects)
         return self._calls[extras]
 
 
@@ -416,6 +485,24 @@ def _refuse_unset(variables: Mapping[str, Any]) -> None:
     for name, variable in variables.items():
         if not bool(variable.is_initialized()):
             raise tf.errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {name}")
+
+
+def _variables_used(operations: Sequence[Any], fed: set[str]) -> tuple[frozenset[str], bool]:
+    """The variables that operations need, read or set; and whether something may be set."""
+    seen = {operation.name: operation for operation in operations}
+    waiting = list(operations)
+    while waiting:
+        operation = waiting.pop()
+        inputs = [tensor.op for tensor in operation.inputs if tensor.name not in fed]
+        for before in [*inputs, *operation.control_inputs]:
+            if before.name not in seen:
+                seen[before.name] = before
+                waiting.append(before)
+    uses = frozenset(name for name, operation in seen.items() if operation.type in REFERENCES | HANDLES)
+    sets = (
+        UPDATES.match(each.type) or [*functions_named(each.node_def.attr.values(), False)] for each in seen.values()
+    )
+    return uses, any(sets)
 
 
 def _read_variables(operations: Sequence[Any], fed: set[str]) -> set[str]:

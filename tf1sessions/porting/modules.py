@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -190,7 +191,44 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
             {spec.node: made[spec.node] for spec in specs if spec.frozen},
             tables,
         )
+        self._parts = _Parts(parts)
+        self._distribution: Any = None
         self._calls = _Calls(source, parts, takes, steps, losses)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a variable, an input, an output, or a tensor of this name."""
+        calls = [*self.signatures.values(), *self.steps.values()]
+        known = any(name in call.inputs or name in call.outputs for call in calls)
+        return known or name in self.by_name or node_of(name) in self._source.graph_index.nodes
+
+    def distributed(self, distribution: Any) -> None:
+        """Have its calls run under a strategy, or on one device again; :func:`distribute` is for callers."""
+        before, self._distribution = self._distribution, distribution
+        new: dict[int, Any] = {}
+        if distribution is not None:
+            distribution.meet()
+        for variable in self.variables:
+            alone = variable if before is None else before.alone(variable)
+            new[id(variable)] = alone if distribution is None else distribution.variable(alone)
+        self.by_name = {name: new[id(each)] for name, each in self.by_name.items()}
+        self.collections = {name: tuple(new[id(each)] for each in of) for name, of in self.collections.items()}
+        self.variables, self.trainable_variables = (
+            [new[id(each)] for each in of] for of in (self.variables, self.trainable_variables)
+        )
+        parts = self._parts.of
+        self._parts = _Parts(
+            dataclasses.replace(
+                parts,
+                variables={
+                    name: dataclasses.replace(each, variable=new[id(each.variable)])
+                    if isinstance(each, Part)
+                    else new[id(each)]
+                    for name, each in parts.variables.items()
+                },
+                constants={name: new[id(each)] for name, each in parts.constants.items()},
+            )
+        )
+        self._calls.remake(self._parts.of, GraphFunction if distribution is None else distribution.make)
 
     def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
         """Runs the signature that the module answers to.
@@ -287,11 +325,24 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         """With the functions of a SavedModel: ``loaded(x=...)``, ``loaded.train(...)``, ``loaded.update(...)``."""
         children = super()._trackable_children(save_type, **kwargs)
         if save_type == "savedmodel":
+            if self._distribution is not None:
+                raise UsageError(
+                    "the module is distributed over the devices of a strategy",
+                    where=self.where,
+                    next_step="Save it after porting.distribute(module, None); tf.train.Checkpoint saves it as it is.",
+                )
             children.update(self._calls.saved())
         return children
 
     def __repr__(self) -> str:
         return f"<GraphModule of {self.where}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}>"
+
+
+class _Parts:
+    """The graph of a module; not of a kind that is tracked."""
+
+    def __init__(self, of: GraphParts) -> None:
+        self.of = of
 
 
 class _Calls:
@@ -331,6 +382,14 @@ class _Calls:
         for name, call in {"": self.own, **self.steps}.items():  # what cannot be converted is reported now
             if name != "update":
                 call.concrete  # noqa: B018 - a property that traces
+
+    def remake(self, parts: GraphParts, make: Callable[..., GraphFunction]) -> None:
+        """Make all functions anew, of other parts."""
+        new = {id(call): call.remade(parts, make) for call in (*self.by_signature.values(), *self.steps.values())}
+        self.own = new[id(self.own)]
+        self.by_signature = {name: new[id(call)] for name, call in self.by_signature.items()}
+        self.steps = {name: new[id(call)] for name, call in self.steps.items()}
+        self._saved = None
 
     def saved(self) -> dict[str, Any]:
         """The functions as a SavedModel has them; the same at each call, as saving looks more than once."""

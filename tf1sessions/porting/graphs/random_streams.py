@@ -38,9 +38,9 @@ def streams_in(graph_def: Any) -> list[str]:
     return [node.name for node in graph_def.node if node.op in _KINDS and _seeds(node) != (0, 0)]
 
 
-def new_stream() -> Any:
-    """A variable for how far a stream is: at its beginning."""
-    return tf2.Variable(np.int64(0), trainable=False, name="stream")
+def new_stream(place: int = 0) -> Any:
+    """A variable for how far a stream is: at its beginning, or at a place."""
+    return tf2.Variable(np.int64(place), trainable=False, name="stream")
 
 
 def draw(node: Any, values: Sequence[Any], stream: Any) -> Any:

@@ -67,6 +67,8 @@ from tf1sessions.runtime import private, tf
 __all__ = ["Replay"]
 
 Env = MutableMapping[Any, Any]
+#: Keys, and what makes other tensors of some of them and of their tensors.
+Change = tuple[Sequence[Key], Callable[[Sequence[Key], Sequence[Any]], Sequence[Any]]]
 
 _PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 #: An iterator that nothing starts: its kernel does, when it is used first.
@@ -170,6 +172,7 @@ class Replay:
         streams: Mapping[str, Any] | None = None,
         keep_loops: bool = False,
         known_shapes: bool = False,
+        changes: Sequence[Change] = (),
     ) -> dict[Key, Any]:
         """Makes the graph in the default graph.
 
@@ -183,13 +186,17 @@ class Replay:
                 gradient.
             known_shapes: Whether loops that are kept make use of the shapes of what goes into them, which must then be
                 those of the values.
+            changes: Tensors that others take the place of, in the order in which that is done: their keys, and what
+                makes the others of some of these keys and their tensors. Of those in a branch that is known not to be
+                taken there are none.
 
         Returns:
             The tensors of the outputs; for an output that says that a node has run (CONTROL), its operation or None.
 
         Raises:
             ConversionError: A placeholder is needed that is not among the inputs, a variable that is not given, or an
-                operation on a reference for which TensorFlow 2 has none; with ``known_shapes``, a loop changes them.
+                operation on a reference for which TensorFlow 2 has none; with ``known_shapes``, a loop changes them;
+                a tensor to change is in a loop, or in a branch that may or may not be taken.
         """
         env: Env = {key: tf.convert_to_tensor(value, self._dtypes.get(key)) for key, value in given.items()}
         env.update({(name, CONTROL): None for name, _ in given})
@@ -214,8 +221,28 @@ class Replay:
             env[name, 0] = self._resource(name, table, TABLES_BY_HANDLE, None)
             env[name, CONTROL] = None
         self._build(env, [(name, CONTROL) for name in counters(self._structure)])
+        for keys, change in changes:
+            self._change(env, [key for key in keys if self._is_made(env, key)], change)
         self._build(env, self._outputs)
         return {key: _value(env[key]) for key in self._outputs}
+
+    def _change(self, env: Env, keys: Sequence[Key], change: Callable[..., Any]) -> None:
+        self._build(env, keys)
+        env.update(zip(keys, change(keys, [_value(env[key]) for key in keys]), strict=True))
+
+    def _is_made(self, env: Env, key: Key) -> bool:
+        """Whether a tensor is made whenever the function runs; False if it never is."""
+        frame, condition = self._structure.context(key)
+        self._build(env, [predicate for predicate, _ in condition if not frame])
+        decided = {side: self._decided(env, predicate) for predicate, side in condition if not frame}
+        if frame or None in decided.values():
+            raise ConversionError(
+                f"{described(key)} would be combined over devices, and is in a {'loop' if frame else 'condition'}",
+                where=self._where,
+                next_step="Give a switch such as is_training as Python's True or False, so that no condition is left.",
+                nodes=(key[0],),
+            )
+        return all(side == found for side, found in decided.items())
 
     @property
     def can_keep_loops(self) -> bool:
