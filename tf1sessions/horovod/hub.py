@@ -30,7 +30,7 @@ from . import frames
 from .launched import Launched
 from .reductions import Contribution, Part, combine, mismatch
 
-__all__ = ["ERRORS", "INIT", "Answer", "Hub", "answer_of"]
+__all__ = ["ERRORS", "GONE_SECS", "INIT", "Answer", "Hub", "answer_of"]
 
 _log = logging.getLogger("tf1sessions")
 
@@ -42,6 +42,8 @@ ERRORS: dict[str, type[Tf1SessionsError]] = {"mismatch": UsageError, "gone": Pee
 _LOOK_SECS = 0.5  # between two looks at what waits; arbitrary
 _NAMED_SECS = 60.0  # after which a tensor that waits is named, as Horovod names it
 _ALL_WAIT_SECS = 30.0  # for which all ranks wait for one another before that counts as for ever; arbitrary
+#: Between the end of a rank and the errors of those that wait for it, so that the launch sees first which failed first.
+GONE_SECS = 1.0
 _SEND_SECS = 60  # for which a rank may take nothing of its answer; arbitrary
 
 
@@ -201,6 +203,7 @@ class Hub:
                 pass
             with self._lock:
                 del self._members[rank]
+            self._closed.wait(GONE_SECS)
             self._lose(why)
 
     def _let_in(self, connection: socket.socket) -> int | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 from ..errors import ConfigError
 
-__all__ = ["VARIABLE", "Launched", "read"]
+__all__ = ["VARIABLE", "Launched", "at_init", "read"]
 
 #: The variable of a rank's environment.
 VARIABLE = "TF1SESSIONS_HOROVOD"
+#: Called by each ``hvd.init()``; a launch learns by it that the program uses Horovod.
+at_init: list[Callable[[], None]] = []
 # Of other launchers: how many processes they started. Programs under these are not the only rank.
 _SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 

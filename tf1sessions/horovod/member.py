@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import PeerGoneError, StallError
 from ..serving.local_handshake import greet
 from . import frames
-from .hub import INIT, Answer, answer_of, prepare
+from .hub import GONE_SECS, INIT, Answer, answer_of, prepare
 from .launched import Launched
 from .reductions import Contribution
 
@@ -54,6 +54,7 @@ class Member:
         self._lock = threading.Lock()  # protects what follows
         self._waiting: dict[int, _Waiting] = {}
         self._is_gone = False
+        self._is_closed = False
         threading.Thread(target=self._read, name="tf1sessions horovod", daemon=True).start()
 
     def exchange(self, name: str, contribution: Contribution) -> list[NDArray[Any]]:
@@ -86,6 +87,7 @@ class Member:
 
     def close(self) -> None:
         """Tell rank 0 that this rank has ended. Idempotent."""
+        self._is_closed = True
         try:
             with self._sending:
                 frames.send(self._connection, {})
@@ -130,6 +132,8 @@ class Member:
                 waiting.done.set()
         except (OSError, EOFError, ValueError, KeyError):
             pass
+        if not self._is_closed:
+            time.sleep(GONE_SECS)
         with self._lock:
             self._is_gone = True
             left = list(self._waiting.values())

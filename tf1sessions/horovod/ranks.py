@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,11 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from .hub import INIT, Hub
-from .launched import Launched, read
+from .launched import Launched, at_init, read
 from .member import Member
 from .reductions import Contribution, Part
 
 __all__ = [
-    "at_init",
     "ccl_built",
     "cross_rank",
     "cross_size",
@@ -42,9 +40,6 @@ __all__ = [
     "shutdown",
     "size",
 ]
-
-#: Called by each ``init()``; a launch learns by it that the program uses Horovod.
-at_init: list[Callable[[], None]] = []
 
 _lock = threading.Lock()  # protects the next two, and is held while ranks meet
 _launched: Launched | None = None  # None: not initialised

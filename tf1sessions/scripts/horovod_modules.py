@@ -37,7 +37,7 @@ _FILES = {
 }
 _NEXT_STEP = "This Horovod is tf1sessions' own, for ranks on one machine; install horovod for the rest"
 # Names of our files that Horovod has not.
-_OWN = ("at_init", "average_all", "average_values", "exchange", "exchanged")
+_OWN = ("average_all", "average_values", "exchange", "exchanged")
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
