@@ -36,7 +36,7 @@ class _Distributed:
 
     def get_gradients(self, loss: Any, params: Any) -> list[Any]:
         found = super().get_gradients(loss, params)  # type: ignore[misc]
-        with tf.keras.backend.get_graph().as_default():
+        with loss.graph.as_default():
             return self._of_all_ranks(found)
 
     def _compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
