@@ -21,6 +21,7 @@ from tf1sessions.texts import quoted
 
 if TYPE_CHECKING:
     from tf1sessions.cli.progress import Printer
+    from tf1sessions.cluster.horovod_launch import HorovodSettings
     from tf1sessions.cluster.launching import LaunchSettings
     from tf1sessions.scripts.jobs import Job
 
@@ -36,6 +37,13 @@ __all__ = ["launch"]
     "--chief", is_flag=True, help="A chief besides the workers, as Estimators want it. Default: worker 0 is it."
 )
 @click.option("--evaluator", is_flag=True, help="A task that evaluates checkpoints, for train_and_evaluate.")
+@click.option(
+    "--horovod",
+    "ranks",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Start N ranks of a program that uses Horovod, in place of parameter servers and workers.",
+)
 @click.option(
     "--flag",
     "flags",
@@ -67,7 +75,16 @@ __all__ = ["launch"]
     default=300.0,
     metavar="SECS",
     callback=seconds_option,
-    help="End the cluster when a task has built no server after so long. Default: 300.",
+    help="End the cluster when a task has built no server after so long; with --horovod, when a rank has not called "
+    "hvd.init(). Default: 300.",
+)
+@click.option(
+    "--stall-limit",
+    type=float,
+    default=600.0,
+    metavar="SECS",
+    callback=seconds_option,
+    help="With --horovod, how long a rank may wait for a tensor of the others. Default: 600.",
 )
 @click.option(
     "--evaluator-limit",
@@ -145,11 +162,14 @@ def launch(
         tf1sessions launch --ps 1 --workers 2 train.py -- --batch_size 32
         tf1sessions launch --ps 1 --workers 1 --chief --evaluator estimator.py
         tf1sessions launch --ps 0 --workers 2 train.py -- {job_name} {task_index}
+        tf1sessions launch --horovod 4 train.py
         tf1sessions launch --workers 4 --print slurm train.py > train.sbatch
     """
+    from tf1sessions.cluster.horovod_launch import HorovodLaunch
     from tf1sessions.cluster.launching import Launch
     from tf1sessions.errors import ScriptUsageError
 
+    ranks = _check_form(ctx, options)
     job, hosts = _job(scripts, module, ctx.obj), options.pop("hosts")
     for option in ("out", "address"):
         if options[option] == "":
@@ -159,13 +179,17 @@ def launch(
         raise ScriptUsageError(
             "--hosts is for --print commands", next_step="Leave it out: the tasks start on this machine."
         )
-    settings = _settings(**options)
-    if form is not None:
-        _print(form, job, settings, hosts)
-        return
     printer = _printer(as_json)
-    launching = Launch(job, settings, printer.on_event)
-    if settings.address is not None:
+    launching: Launch | HorovodLaunch
+    if ranks is not None:
+        launching = HorovodLaunch(job, _horovod_settings(ranks, **options), printer.on_event)
+    else:
+        settings = _settings(**options)
+        if form is not None:
+            _print(form, job, settings, hosts)
+            return
+        launching = Launch(job, settings, printer.on_event)
+    if options["address"] is not None:
         click.echo(
             "warning: --insecure-bind: TensorFlow's servers have no authentication. Whoever reaches their ports can "
             "run anything as this user.",
@@ -174,7 +198,56 @@ def launch(
     with printer, launching.running.heeding_signals():
         summary = launching.run()
     printer.finish(summary)
-    ctx.exit(summary.exit_code or int(launching.has_no_server))
+    ctx.exit(summary.exit_code or int(launching.is_not_distributed))
+
+
+# Options that are settings of each task or rank.
+_SHARED = ("time_limit", "threads", "memory_fraction", "visible_devices")
+# Options of launch that are about parameter servers and workers.
+_OF_TASKS = ("ps", "workers", "chief", "evaluator", "flags", "restart", "address", "evaluator_limit", "form", "hosts")
+
+
+def _check_form(ctx: click.Context, options: dict[str, Any]) -> int | None:
+    """The number of ranks, None without --horovod; options of the other form are refused, and taken out."""
+    from tf1sessions.errors import ScriptUsageError
+
+    ranks: int | None = options.pop("ranks")
+    others = ("stall_limit",) if ranks is None else _OF_TASKS
+    for option in ctx.command.params:
+        given = ctx.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if option.name in others and given:
+            why = "is not for ranks of Horovod" if ranks is not None else "is for ranks of Horovod"
+            raise ScriptUsageError(
+                f"{option.opts[0]} {why}",
+                next_step="Leave it out, or give --horovod N." if ranks is None else "Leave it out, or --horovod.",
+            )
+    if ranks is None:
+        options.pop("stall_limit")
+    return ranks
+
+
+def _horovod_settings(
+    ranks: int,
+    start_limit: float,
+    stall_limit: float,
+    first_port: int | None,
+    out: str | None,
+    grace: float,
+    warnings: bool,
+    **options: Any,
+) -> HorovodSettings:
+    from tf1sessions.cluster.horovod_launch import HorovodSettings
+    from tf1sessions.scripts.jobs import JobSettings
+    from tf1sessions.scripts.runner import RunSettings
+
+    return HorovodSettings(
+        size=ranks,
+        port=first_port,
+        start_limit_secs=start_limit,
+        stall_limit_secs=stall_limit,
+        job=JobSettings(**{name: options[name] for name in _SHARED}),
+        run=RunSettings(out=out, deprecations=warnings, grace_secs=grace),
+    )
 
 
 def _job(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> Job:
@@ -197,11 +270,10 @@ def _settings(
     from tf1sessions.scripts.jobs import JobSettings
     from tf1sessions.scripts.runner import RunSettings
 
-    names = ("time_limit", "threads", "memory_fraction", "visible_devices")
     return LaunchSettings(
         start_limit_secs=start_limit,
         evaluator_limit_secs=evaluator_limit,
-        job=JobSettings(**{name: options.pop(name) for name in names}),
+        job=JobSettings(**{name: options.pop(name) for name in _SHARED}),
         run=RunSettings(out=out, deprecations=warnings, grace_secs=grace),
         **options,
     )

@@ -7,6 +7,7 @@ In the caller's process, without TensorFlow::
     flags.py         the flags from which a program learns which task it is
     launching.py     runs the tasks, and decides when the cluster is done, or has failed
     marks.py         which tasks are through; for both sides
+    horovod_launch.py  the same for the ranks of a program that uses Horovod
     recipes.py       the command lines that start the same cluster on several machines
 
 In a task's process::

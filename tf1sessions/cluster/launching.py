@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tf1sessions.cluster import flags
+from tf1sessions.cluster.horovod_launch import uses_horovod
 from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
 from tf1sessions.cluster.ports import HeldPorts, check_address, listening
 from tf1sessions.cluster.tasks import Cluster, Task
@@ -78,9 +79,15 @@ def program_flags(job: Job, settings: LaunchSettings) -> flags.TaskFlags:
 
     Raises:
         ScriptUsageError: The program cannot be read.
-        ConfigError: A flag that launch gives is among the program's arguments, or the program knows of no chief.
+        ConfigError: A flag that launch gives is among the program's arguments, the program knows of no chief, or it
+            uses Horovod.
     """
     program = read_module(job.module) if job.module else read_script(job.path)
+    if uses_horovod(program):
+        raise ConfigError(
+            f"{quoted(job.shown)} uses Horovod, and has no parameter servers and workers",
+            next_step=f"Start its ranks: tf1sessions launch --horovod {settings.workers}",
+        )
     found = flags.find(program, settings.flags)
     for argument in job.args:
         name = argument.partition("=")[0].lstrip("-")
@@ -165,7 +172,7 @@ class Launch:
             self._held.close()
             raise
         self._watcher = _Watcher(self.running, tasks, self._held.ports, settings.start_limit_secs)
-        self.has_no_server = False  # whether the program turned out not to be distributed
+        self.is_not_distributed = False  # whether the program turned out not to be distributed
         self._left = {index for index, task in enumerate(tasks) if task.trains}
 
     def run(self) -> RunSummary:
@@ -205,7 +212,7 @@ class Launch:
 
     def _refuse_to_go_on(self, index: int) -> None:
         """No task has built a server, and one is through: each runs the whole program, for itself alone."""
-        name, self.has_no_server = self.cluster.tasks[index].name, True
+        name, self.is_not_distributed = self.cluster.tasks[index].name, True
         self._say(
             f"{name} is done, and no task has built a tf.train.Server: the program is not distributed, or learns in "
             "another way which task it is. Name its flags with --flag ROLE=NAME, or write {job_name} and {task_index} "

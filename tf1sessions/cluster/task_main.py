@@ -27,10 +27,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import ConfigError
+from ..horovod import launched
 from ..scripts import importer, program
 from .marks import TASK_VARIABLE, Marks
 
-__all__ = ["bind_to_loopback", "execute", "ignored_options", "own_addresses"]
+__all__ = ["bind_to_loopback", "execute", "execute_rank", "ignored_options", "own_addresses"]
 
 _log = logging.getLogger("tf1sessions")
 
@@ -64,6 +65,17 @@ def execute(payload: Mapping[str, Any]) -> int:
             marks.wait_for_release()
 
     return program.execute(payload, lambda: importer.after_import(servers.watch), wait_for_others)
+
+
+def execute_rank(payload: Mapping[str, Any]) -> int:
+    """Run the program of a rank of Horovod and return its exit code; a mark says that it has called ``hvd.init()``.
+
+    Args:
+        payload: As for :func:`tf1sessions.scripts.program.execute`.
+    """
+    marks = Marks(payload["settings"]["claims_dir"])
+    launched.at_init.append(functools.partial(marks.set_server, os.environ[TASK_VARIABLE]))
+    return program.execute(payload)
 
 
 class _Servers:

@@ -9,6 +9,7 @@ Data flow: :func:`install` sets the environment variables that TensorFlow reads 
   in the real package, and is otherwise a :class:`~tf1sessions.errors.MissingModuleError`;
 * ``keras``, ``tensorflow.keras`` and ``tensorflow.python.keras`` is Keras 2 (the package tf_keras);
 * ``tensorflow_estimator`` is what ``tf.estimator`` is (estimator_modules.py);
+* ``horovod``, where it is not installed, is ours (horovod_modules.py);
 * a library that was written for TensorFlow 2 gets the real ``tensorflow`` (libraries.py);
 * ``numpy`` and Pillow get names back that they removed, and so do the libraries of old_libraries; some modules of the
   standard library do at once;
@@ -32,7 +33,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import errors
-from . import children, libraries, missing, old_libraries, old_protos, pillow_compat, stdlib_compat
+from . import children, horovod_modules, libraries, missing, old_libraries, old_protos, pillow_compat, stdlib_compat
 from .jobs import SEEDS
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
@@ -68,6 +69,11 @@ class Finder(importlib.abc.MetaPathFinder):
         if top in old_libraries.LIBRARIES:
             spec = old_libraries.find(fullname, path, self._real, _spec)
             return spec or libraries.find(fullname, path, _real_tensorflow)
+        if top == "horovod" and not horovod_modules.is_installed():
+            build = horovod_modules.find(fullname)
+            if build is None and not _asked_by_find_spec():
+                raise horovod_modules.module_error(fullname)
+            return _spec(fullname, build) if build is not None else None
         if top not in ("tensorflow", "tensorflow_estimator", "keras"):
             return old_protos.find(fullname, path) or libraries.find(fullname, path, _real_tensorflow)
         from . import moved, namespace
