@@ -38,6 +38,8 @@ from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
 
 __all__ = [
+    "AnyLock",
+    "AnyRLock",
     "ExclusiveBlock",
     "OpaqueLock",
     "Permit",
@@ -138,6 +140,8 @@ class WatchedLock:
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock
+    #: While an exploration runs: makes the lock inside one that its scheduler knows.
+    adapt: Callable[[Any], Any] | None = None
 
     def __init__(self) -> None:
         self._lock = self._make()
@@ -154,7 +158,10 @@ class WatchedLock:
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         got: bool
-        if blocking and timeout == -1:
+        if self.adapt is not None:
+            self._lock = self.adapt(self._lock)
+            got = self._lock.acquire(blocking, timeout)
+        elif blocking and timeout == -1:
             got = self._lock.acquire(False)
             if not got:
                 with waiting(self):
@@ -351,20 +358,24 @@ class _LockClass(type):
         return (cls.raw if asked_by_library() else cls.watched)(*args, **named)
 
 
-class _Lock(metaclass=_LockClass):
+class AnyLock(metaclass=_LockClass):
+    """``threading.Lock`` while locks are watched."""
+
     raw, watched = _allocate, WatchedLock
 
 
-class _RLock(metaclass=_LockClass):
+class AnyRLock(metaclass=_LockClass):
+    """``threading.RLock`` while locks are watched."""
+
     raw, watched = _RAW_RLOCK, WatchedRLock
 
 
 def _locks() -> Iterator[Patch]:
-    yield threading, "Lock", _Lock
-    yield threading, "RLock", _RLock
-    yield _thread, "allocate_lock", _Lock
-    yield _thread, "allocate", _Lock
-    yield _thread, "RLock", _RLock
+    yield threading, "Lock", AnyLock
+    yield threading, "RLock", AnyRLock
+    yield _thread, "allocate_lock", AnyLock
+    yield _thread, "allocate", AnyLock
+    yield _thread, "RLock", AnyRLock
 
 
 _switch = Switch(_locks)
