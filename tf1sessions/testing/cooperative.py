@@ -14,7 +14,6 @@ Thread-safety: a :class:`CooperativeLock` may be used by any thread, by tasks an
 
 from __future__ import annotations
 
-import _thread
 import concurrent.futures.thread
 import contextlib
 import itertools
@@ -31,14 +30,13 @@ from typing import Any
 
 from tf1sessions.testing import item_tokens, locks
 from tf1sessions.testing.frames import in_package, is_library
+from tf1sessions.testing.locks import RawLock, RawRLock, make_raw_lock
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.scheduler import Abandoned, Task, born, current_task, pause
 from tf1sessions.testing.synchronisation import hooks_in_place
 
 __all__ = ["CooperativeLock", "cooperative"]
 
-_allocate = _thread.allocate_lock
-_RAW_LOCK, _RAW_RLOCK = type(_thread.allocate_lock()), type(_thread.RLock())
 _ROOM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 _numbers = itertools.count(1)
 
@@ -51,7 +49,7 @@ class CooperativeLock:
     """
 
     def __init__(self, raw: Any = None) -> None:
-        self._raw: Any = _allocate() if raw is None else raw
+        self._raw: Any = make_raw_lock() if raw is None else raw
         task = current_task() if raw is None else None
         self.explored_name = ("lock", next(_numbers)) if task is None else task.new_name()
         self.holder = ""  # the task that acquired it last
@@ -118,9 +116,9 @@ class CooperativeLock:
 
 def _adapted(lock: Any) -> Any:
     """Return a cooperative lock for one of C that was made before; a recursive one that is held stays as it is."""
-    if type(lock) is _RAW_LOCK:
+    if type(lock) is RawLock:
         return CooperativeLock(lock)
-    if type(lock) is _RAW_RLOCK and lock.acquire(False):
+    if type(lock) is RawRLock and lock.acquire(False):
         lock.release()
         if not lock._is_owned():  # type: ignore[attr-defined]
             return threading._PyRLock()  # type: ignore[attr-defined]
@@ -132,8 +130,8 @@ def _adapted(lock: Any) -> Any:
 
 def _patches() -> Iterator[Patch]:
     recursive = threading._PyRLock  # type: ignore[attr-defined]
-    yield locks.AnyLock, "raw", _unless_ours(CooperativeLock, _allocate)
-    yield locks.AnyRLock, "raw", _unless_ours(recursive, _RAW_RLOCK)
+    yield locks.AnyLock, "raw", _unless_ours(CooperativeLock, make_raw_lock)
+    yield locks.AnyRLock, "raw", _unless_ours(recursive, RawRLock)
     yield locks.WatchedLock, "_make", CooperativeLock
     yield locks.WatchedRLock, "_make", recursive
     yield locks.WatchedLock, "adapt", staticmethod(_adapted)

@@ -2,7 +2,7 @@
 
 Data flow::
 
-    explore(body) ──▶ _Exploration ── a Strategy (orders.py) for each order ──▶ _Exploration.order()
+    explore(body) ──▶ OrdersOf ── a Strategy (orders.py) for each order ──▶ OrdersOf.order()
     order() ──▶ Scheduler (scheduler.py), cooperative() (cooperative.py), a race detector ──▶ _Outcome
     a failure ──▶ _shrink() ──▶ ScheduleError, whose schedule replays it
 
@@ -24,15 +24,17 @@ from typing import Any
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.testing.cooperative import cooperative
-from tf1sessions.testing.orders import ByPriority, Given, Search, order_of, preemptions, switches
+from tf1sessions.testing.orders import ByPriority, Given, Search, choices, order_of, preemptions, switches
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 from tf1sessions.texts import text_of
 
-__all__ = ["Exploration", "explore"]
+__all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "explore"]
 
+#: What explore() takes by default. Arbitrary.
+MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS = 20_000, 0.25, 60.0
 #: How many orders are drawn at first, and which part of them where there are too many for all. Arbitrary.
 _FIRST, _DRAWN = 10, 4
 #: The part after which it is looked whether a search of all can come to its end. Arbitrary.
@@ -112,9 +114,9 @@ def explore(
     replay: str | None = None,
     max_preemptions: int | None = None,
     ignore: Iterable[RaceKind] = (),
-    max_steps: int = 20_000,
-    patience_secs: float = 0.25,
-    timeout_secs: float = 60.0,
+    max_steps: int = MAX_STEPS,
+    patience_secs: float = PATIENCE_SECS,
+    timeout_secs: float = TIMEOUT_SECS,
 ) -> Exploration:
     """Run a program in every order of its threads, or in so many, until one goes wrong.
 
@@ -167,7 +169,7 @@ def explore(
         ...     explore(body)
         ... except ScheduleError as error:
         ...     print(error.schedule)
-        A1 C2 B3 C
+        C2 B
     """
     if not functions or max_schedules < 1:
         raise UsageError(
@@ -176,17 +178,18 @@ def explore(
             next_step="Give a function or more, and at least one schedule.",
         )
     with Watcher(patience_secs, timeout_secs) as watcher:
-        exploration = _Exploration(functions, setup, check, seed, tuple(ignore), max_steps, watcher)
-        with exploration.prepared():
-            if replay is not None:
-                exploration.replay(replay)
-            else:
-                exploration.run(max_schedules, max_preemptions)
-    return exploration.result()
+        exploration = OrdersOf(functions, setup, check, seed, tuple(ignore), max_steps, watcher)
+        return exploration.explore(max_schedules, max_preemptions, replay)
 
 
-class _Exploration:
-    """Orders of one program."""
+class OrdersOf:
+    """Orders of one program.
+
+    Args:
+        functions, setup, check, seed, ignore, max_steps: As of :func:`explore`.
+        watcher: Looks after each order; it is on.
+        is_over: Says whether what an order raised is no failure of it: the time of a test is up.
+    """
 
     def __init__(
         self,
@@ -197,6 +200,7 @@ class _Exploration:
         ignore: tuple[RaceKind, ...],
         max_steps: int,
         watcher: Watcher,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self._functions = functions
         self._setup = setup
@@ -205,12 +209,22 @@ class _Exploration:
         self._ignore = ignore
         self._max_steps = max_steps
         self._watcher = watcher
+        self._is_over = is_over
         self._first: list[Any] = []  # the result of the first order
         self._run = 0
         self._longest = 0
         self._outside: set[str] = set()
         self._most_orders = 0.0
         self._searches: list[Search] = []
+
+    def explore(self, most: int, max_preemptions: int | None, replay: str | None) -> Exploration:
+        """Run orders, or one that is given; see :func:`explore`."""
+        with self.prepared():
+            if replay is not None:
+                self.replay(replay)
+            else:
+                self.run(most, max_preemptions)
+        return self.result()
 
     def result(self) -> Exploration:
         """Return what was covered."""
@@ -312,6 +326,9 @@ class _Exploration:
             self._run_tasks(scheduler, given, results)
         if scheduler.error is not None:
             raise scheduler.error
+        raised = None if scheduler.failure is None else scheduler.failure.error
+        if raised is not None and (self._is_over() or (isinstance(raised, KeyboardInterrupt) and self._is_in_caller)):
+            raise raised
         self._longest = max(self._longest, len(scheduler.steps))
         self._outside |= scheduler.outside
         failure = scheduler.failure
@@ -319,9 +336,13 @@ class _Exploration:
             failure = self._judge(detector, given, results)
         return _Outcome(scheduler.steps, failure, scheduler.is_cut)
 
+    @property
+    def _is_in_caller(self) -> bool:
+        return len(self._functions) == 1
+
     def _run_tasks(self, scheduler: Scheduler, given: list[Any], results: list[Any]) -> None:
         threads: list[threading.Thread] = []
-        if len(self._functions) == 1:
+        if self._is_in_caller:
             body = self._functions[0]
             root = scheduler.add()
             scheduler.begin()
@@ -392,7 +413,7 @@ class _Exploration:
         what = failure.text
         if failure.error is not None:
             what = f"it raises {type(failure.error).__name__}: {text_of(failure.error)}"
-        lines = [f"in the order {order!r} {what}", *_described(outcome.steps)]
+        lines = [f"in the order {order!r} {what}", *_described(outcome.steps), ""]
         raise ScheduleError(
             "\n".join(lines),
             where="explore()",
@@ -436,7 +457,7 @@ def _cost(outcome: _Outcome) -> tuple[int, int, int]:
 def _shorter(steps: Sequence[Step]) -> Iterator[str]:
     """Yield orders in which one change between tasks less is asked for, the last ones first."""
     parts: list[tuple[str, int]] = []
-    for step in steps:
+    for step in choices(steps):
         if parts and parts[-1][0] == step.task:
             parts[-1] = step.task, parts[-1][1] + 1
         else:

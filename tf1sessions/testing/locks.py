@@ -43,18 +43,22 @@ __all__ = [
     "ExclusiveBlock",
     "OpaqueLock",
     "Permit",
+    "RawLock",
+    "RawRLock",
     "WatchedLock",
     "WatchedRLock",
     "held_locks",
+    "make_raw_lock",
     "new_number",
     "opaque_locks",
     "takes",
     "watch_locks",
 ]
 
-_allocate = _thread.allocate_lock
-_RAW_LOCK = type(_thread.allocate_lock())
-_RAW_RLOCK = type(_thread.RLock())
+#: What makes a lock of C, and its classes: this module is there before anything else is put in their places.
+make_raw_lock = _thread.allocate_lock
+RawLock = type(_thread.allocate_lock())
+RawRLock = type(_thread.RLock())
 _RAW_QUEUE = _queue.SimpleQueue
 #: Up to how many held locks it is not looked whether some were released by other threads. Arbitrary.
 _FEW = 8
@@ -221,7 +225,7 @@ class WatchedLock:
 class WatchedRLock(WatchedLock):
     """A lock that knows which thread holds it; otherwise as ``threading.RLock``."""
 
-    _make: Callable[[], Any] = _RAW_RLOCK
+    _make: Callable[[], Any] = RawRLock
 
     def __init__(self) -> None:
         super().__init__()
@@ -338,10 +342,10 @@ def _look_at(value: Any, name: str, found: dict[int, OpaqueLock]) -> None:
             found.setdefault(id(value), OpaqueLock(id(value), name, True))
     elif kind is _RAW_QUEUE:
         found.setdefault(id(value), OpaqueLock(id(value), name, None, "queue"))
-    elif kind is _RAW_RLOCK:
+    elif kind is RawRLock:
         if value._is_owned():
             found.setdefault(id(value), OpaqueLock(id(value), name, True))
-    elif kind is _RAW_LOCK and value.locked():
+    elif kind is RawLock and value.locked():
         found.setdefault(id(value), OpaqueLock(id(value), name, None))
 
 
@@ -361,13 +365,13 @@ class _LockClass(type):
 class AnyLock(metaclass=_LockClass):
     """``threading.Lock`` while locks are watched."""
 
-    raw, watched = _allocate, WatchedLock
+    raw, watched = make_raw_lock, WatchedLock
 
 
 class AnyRLock(metaclass=_LockClass):
     """``threading.RLock`` while locks are watched."""
 
-    raw, watched = _RAW_RLOCK, WatchedRLock
+    raw, watched = RawRLock, WatchedRLock
 
 
 def _locks() -> Iterator[Patch]:

@@ -7,8 +7,8 @@ Data flow::
     what was not tried yet ──▶ Search ──────────┘
     Scheduler.steps ──▶ order_of() ──▶ "A3 B2 A"
 
-An order is which task makes how many steps, one after the other: ``"A3 B2 A"``. After its end the one that runs goes
-on as long as it can, and then the first that can.
+An order is which task makes how many steps, one after the other: ``"A3 B2 A"``. Steps before which only one task could
+go on do not count. After the order's end the one that runs goes on as long as it can, and then the first that can.
 
 Thread-safety: none; the scheduler calls one at a time.
 """
@@ -24,7 +24,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from tf1sessions.errors import UsageError
 from tf1sessions.testing.scheduler import Step
 
-__all__ = ["ByPriority", "Given", "Search", "order_of", "parse", "preemptions", "switches"]
+__all__ = ["ByPriority", "Given", "Search", "choices", "order_of", "parse", "preemptions", "switches"]
 
 _PART = re.compile(r"([A-Z]+)(\d*)")
 
@@ -55,6 +55,7 @@ def parse(text: str) -> list[tuple[str, int]]:
 
 def order_of(steps: Sequence[Step]) -> str:
     """Return the order of some steps, as short as it can be said."""
+    steps = choices(steps)
     last = len(steps)
     while last and steps[last - 1].task == usual(steps[last - 1].ready, steps[last - 1].running):
         last -= 1
@@ -63,6 +64,11 @@ def order_of(steps: Sequence[Step]) -> str:
     if parts:
         text[-1] = parts[-1][0] if parts[-1][1] == 1 else text[-1]
     return " ".join(text) or "A"
+
+
+def choices(steps: Iterable[Step]) -> list[Step]:
+    """Return the steps before which several tasks could go on."""
+    return [step for step in steps if len(step.ready) > 1]
 
 
 def switches(steps: Sequence[Step]) -> int:
@@ -90,7 +96,7 @@ class Given:
         self._is_strict = is_strict
 
     def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[Step]) -> str | None:
-        while self._left:
+        while self._left and len(ready) > 1:
             wanted = self._left.pop()
             if wanted in ready:
                 return wanted

@@ -31,6 +31,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Protocol
 
 from tf1sessions.testing.frames import format_frame, program_frame, program_frames
+from tf1sessions.testing.locks import make_raw_lock
 
 __all__ = ["PLAIN", "Abandoned", "Failure", "Scheduler", "Step", "Strategy", "Task", "born", "current_task", "pause"]
 
@@ -44,8 +45,6 @@ _POLLS = 20
 _MAY_WAIT = 0.2
 
 _get_ident = _thread.get_ident
-_allocate = _thread.allocate_lock
-_sleep = time.sleep
 _process_time, _now = time.process_time, time.monotonic
 
 
@@ -119,7 +118,7 @@ class Task:
         self.name = name
         self.thread = thread
         self.is_daemon = is_daemon
-        self.baton = _allocate()
+        self.baton = make_raw_lock()
         self.baton.acquire()
         self.ident = 0
         self.ended = False
@@ -243,8 +242,8 @@ class Scheduler:
         self._strategy = strategy
         self._max_steps = max_steps
         self._with_places = with_places
-        self._guard = _allocate()
-        self._over = _allocate()
+        self._guard = make_raw_lock()
+        self._over = make_raw_lock()
         self._over.acquire()
         self._skipped = 0.0
         self._started = _now()
@@ -547,7 +546,7 @@ class Watcher:
     def __init__(self, patience_secs: float, timeout_secs: float) -> None:
         self._patience_secs = patience_secs
         self._timeout_secs = timeout_secs
-        self._end = _allocate()
+        self._end = make_raw_lock()
         self._end.acquire()
         self.scheduler: Scheduler | None = None
         self._thread = threading.Thread(target=self._watch, name="tf1sessions-explore", daemon=True)
