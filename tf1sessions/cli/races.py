@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import shlex
 import shutil
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -21,6 +23,7 @@ from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
+    from tf1sessions.scripts.jobs import Job
     from tf1sessions.testing.runs import Found
 
 __all__ = ["races"]
@@ -54,6 +57,14 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
     help="From which level on a report makes the exit code 1: hazards (the default), warnings too, or notes as well.",
 )
 @click.option(
+    "--explore",
+    "orders",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run the program in so many orders of its threads, each from its beginning, until one goes wrong.",
+)
+@click.option("--replay", metavar="ORDER", help='Run it in one order, as --explore has told it: "C2 B".')
+@click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
 )
 @click.pass_context
@@ -64,6 +75,8 @@ def races(
     time_limit: float | None,
     ignore: tuple[str, ...],
     fail_on: str,
+    orders: int | None,
+    replay: str | None,
     as_json: bool,
 ) -> None:
     """Run a script, module or notebook unmodified, and report races between its threads: where, why, the fix.
@@ -74,14 +87,16 @@ def races(
     purpose, and what is not certain, is a warning. Processes that the program starts are not watched.
 
     \b
-    Exit code: 1 with a hazard (--fail-on); without one (warnings and notes are none)
-    the program's own if it ended by itself, else 0; 2 for a wrong call.
+    Exit code: 1 with a hazard (--fail-on), or an order that goes wrong; without one
+    (warnings and notes are none) the program's own if it ended by itself, else 0;
+    2 for a wrong call.
 
     \b
     Examples:
         tf1sessions races --time-limit 60 server.py -- --port 8080
         tf1sessions races --json -m package.train
         tf1sessions races --ignore variable-read-while-assigned async_training.py
+        tf1sessions races --explore 200 train.py
     """
     if module is None and not scripts:
         raise click.UsageError("Nothing to run: name a SCRIPT, or a module with -m.")
@@ -91,8 +106,11 @@ def races(
     from tf1sessions.scripts.jobs import Job
     from tf1sessions.testing.runs import find_races
 
+    job = Job(script=None if module else scripts[0], module=module, args=ctx.obj)
+    if orders is not None or replay is not None:
+        _explore(ctx, job, orders or 1, replay, [_KINDS[name] for name in ignore], time_limit, as_json)
     found = find_races(
-        Job(script=None if module else scripts[0], module=module, args=ctx.obj),
+        job,
         ignore=[_KINDS[name] for name in ignore],
         time_limit=time_limit,
         stdio=(0, 2, 2) if as_json else (0, 1, 2),
@@ -105,6 +123,36 @@ def races(
     failing = levels[: levels.index(fail_on.removesuffix("s")) + 1]
     fails = any(report.kind.level in failing for report in found.reports)
     ctx.exit(1 if fails else found.exit_code if found.ended else 0)
+
+
+def _explore(
+    ctx: click.Context,
+    job: Job,
+    orders: int,
+    replay: str | None,
+    ignore: list[Kind],
+    time_limit: float | None,
+    as_json: bool,
+) -> NoReturn:
+    from tf1sessions.testing.exploring import explore_program
+
+    stdio = (0, 2, 2) if as_json else (0, 1, 2)
+    found = explore_program(job, orders, replay=replay, ignore=ignore, time_limit=time_limit, stdio=stdio)
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(found), indent=1))
+    elif found.failure:
+        head, *lines = map(printable, found.failure.split("\n"))
+        click.echo(f"\n{click.style('goes wrong', fg='red', bold=True)} {click.style(head, bold=True)}")
+        for line in lines:
+            click.echo(line)
+        program = ["-m", job.module] if job.module else [job.shown]
+        again = shlex.join([*program, *(["--", *job.args] if job.args else [])])
+        click.echo(f"\nAgain: tf1sessions races --replay {shlex.quote(found.schedule)} {again}")
+    elif found.covered:
+        click.echo(f"\nNothing goes wrong in {found.covered}.")
+    else:
+        click.echo(f"\nThe exploration did not come to its end; exit code {found.exit_code}.")
+    ctx.exit(1 if found.failure else 0 if found.covered else found.exit_code or 1)
 
 
 def _summary(reports: Sequence[Report]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 Data flow::
 
     explore(body) ──▶ OrdersOf ── a Strategy (orders.py) for each order ──▶ OrdersOf.order()
-    order() ──▶ Scheduler (scheduler.py), cooperative() (cooperative.py), a race detector ──▶ _Outcome
+    order() ──▶ Scheduler (scheduler.py), cooperative() (cooperative.py), a race detector ──▶ Outcome
     a failure ──▶ _shrink() ──▶ ScheduleError, whose schedule replays it
 
 First the usual order is run, and a few that are drawn by priorities, which find most errors. Then all are searched. If
@@ -27,11 +27,10 @@ from tf1sessions.testing.cooperative import cooperative
 from tf1sessions.testing.orders import ByPriority, Given, Search, choices, order_of, preemptions, switches
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher
+from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher, failed
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
-from tf1sessions.texts import text_of
 
-__all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "explore"]
+__all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "Outcome", "explore", "watched"]
 
 #: What explore() takes by default. Arbitrary.
 MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS = 20_000, 0.25, 60.0
@@ -93,7 +92,7 @@ class Exploration:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Outcome:
+class Outcome:
     """How an order ended."""
 
     steps: list[Step]
@@ -303,7 +302,7 @@ class OrdersOf:
             cuts += outcome.is_cut
             search.advance(outcome.steps, outcome.is_cut)
 
-    def _checked(self, strategy: Strategy) -> _Outcome:
+    def _checked(self, strategy: Strategy) -> Outcome:
         outcome = self.order(strategy)
         self._run += not outcome.is_cut
         if outcome.failure is not None:
@@ -312,7 +311,7 @@ class OrdersOf:
 
     # -- one order ----------------------------------------------------------------------------------------------------
 
-    def order(self, strategy: Strategy, *, with_places: bool = False) -> _Outcome:
+    def order(self, strategy: Strategy, *, with_places: bool = False) -> Outcome:
         """Run one order."""
         if self._run % _COLLECTING == _COLLECTING - 1:
             gc.collect()
@@ -321,7 +320,7 @@ class OrdersOf:
         detector = RaceDetector(VectorClocks(), self._ignore)
         given: list[Any] = []
         results: list[Any] = []
-        with _watched(detector):
+        with watched(detector):
             given = [] if self._setup is None else [self._setup()]
             self._run_tasks(scheduler, given, results)
         if scheduler.error is not None:
@@ -334,7 +333,7 @@ class OrdersOf:
         failure = scheduler.failure
         if failure is None and not scheduler.is_cut:
             failure = self._judge(detector, given, results)
-        return _Outcome(scheduler.steps, failure, scheduler.is_cut)
+        return Outcome(scheduler.steps, failure, scheduler.is_cut)
 
     @property
     def _is_in_caller(self) -> bool:
@@ -371,7 +370,7 @@ class OrdersOf:
             try:
                 result = self._check(*given)
             except Exception as error:
-                return Failure("exception", "the check raises", error)
+                return failed(error)
         hazards = [report for report in detector.reports if report.kind.level == "hazard"]
         if hazards:
             return Failure("hazard", f"the race detector reports:\n{hazards[0]}")
@@ -385,7 +384,7 @@ class OrdersOf:
 
     # -- what went wrong ----------------------------------------------------------------------------------------------
 
-    def _shrunk(self, outcome: _Outcome) -> _Outcome:
+    def _shrunk(self, outcome: Outcome) -> Outcome:
         """Return an order with fewer changes between tasks that goes wrong in the same way."""
         assert outcome.failure is not None
         if outcome.failure.kind == "hang":  # each leaves a thread that hangs
@@ -407,13 +406,10 @@ class OrdersOf:
                 return shown
         return best
 
-    def _raise(self, outcome: _Outcome) -> None:
+    def _raise(self, outcome: Outcome) -> None:
         assert outcome.failure is not None
         order, failure = outcome.order, outcome.failure
-        what = failure.text
-        if failure.error is not None:
-            what = f"it raises {type(failure.error).__name__}: {text_of(failure.error)}"
-        lines = [f"in the order {order!r} {what}", *_described(outcome.steps), ""]
+        lines = [f"in the order {order!r} {failure.text}", *_described(outcome.steps), ""]
         raise ScheduleError(
             "\n".join(lines),
             where="explore()",
@@ -427,7 +423,7 @@ def _target(scheduler: Scheduler, task: Any, function: Callable[..., Any], given
 
 
 @contextlib.contextmanager
-def _watched(detector: RaceDetector) -> Iterator[None]:
+def watched(detector: RaceDetector) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(tracking(detector.clocks))
         if "tensorflow" in sys.modules:
@@ -450,7 +446,7 @@ def _count(steps: Sequence[Step]) -> float:
     return math.factorial(len(steps)) // math.prod(map(math.factorial, counts.values()))
 
 
-def _cost(outcome: _Outcome) -> tuple[int, int, int]:
+def _cost(outcome: Outcome) -> tuple[int, int, int]:
     return preemptions(outcome.steps), switches(outcome.steps), len(outcome.steps)
 
 

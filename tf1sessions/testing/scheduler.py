@@ -28,12 +28,26 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from tf1sessions.testing.frames import format_frame, program_frame, program_frames
 from tf1sessions.testing.locks import make_raw_lock
+from tf1sessions.texts import text_of
 
-__all__ = ["PLAIN", "Abandoned", "Failure", "Scheduler", "Step", "Strategy", "Task", "born", "current_task", "pause"]
+__all__ = [
+    "PLAIN",
+    "Abandoned",
+    "Failure",
+    "Scheduler",
+    "Step",
+    "Strategy",
+    "Task",
+    "born",
+    "current_task",
+    "failed",
+    "pause",
+    "quietly",
+]
 
 #: The name of whatever a program's plain variables are; see :class:`Step`.
 PLAIN = "plain variables"
@@ -167,16 +181,24 @@ class Failure:
     Attributes:
         kind: ``"exception"``, ``"deadlock"``, ``"hang"``, ``"hazard"``, ``"result"`` or ``"endless"``.
         text: What, in words.
-        error: What was raised, if anything was.
+        raised: The name of the class of what was raised, if anything was.
+        error: That itself, unless it was raised in another process.
     """
 
     kind: str
     text: str
+    raised: str = ""
     error: BaseException | None = None
 
     def is_like(self, other: Failure | None) -> bool:
         """Say whether another order went wrong in the same way."""
-        return other is not None and self.kind == other.kind and type(self.error) is type(other.error)
+        return other is not None and (self.kind, self.raised) == (other.kind, other.raised)
+
+
+def failed(error: BaseException) -> Failure:
+    """Return what an exception means for an order."""
+    name = type(error).__name__
+    return Failure("exception", f"it raises {name}: {text_of(error)}", name, error)
 
 
 _tasks: dict[int, Task] = {}  # by the threads' idents
@@ -227,8 +249,10 @@ class Scheduler:
         strategy: Chooses who is next.
         max_steps: After how many steps the order is taken to have no end.
         with_places: Whether steps know where they began.
+        keeps_still: Whether tasks of an order that is over do nothing more, as the process ends.
 
     Attributes:
+        asked: Who could go on when the strategy was last asked, and who of them ran.
         steps: Those that were made.
         failure: What went wrong.
         error: What the strategy raised.
@@ -238,8 +262,12 @@ class Scheduler:
         names: Of the things that tasks have made, by their identity.
     """
 
-    def __init__(self, strategy: Strategy, max_steps: int, *, with_places: bool = False) -> None:
+    def __init__(
+        self, strategy: Strategy, max_steps: int, *, with_places: bool = False, keeps_still: bool = False
+    ) -> None:
         self._strategy = strategy
+        self._keeps_still = keeps_still
+        self.asked: tuple[tuple[str, ...], str | None] = ((), None)
         self._max_steps = max_steps
         self._with_places = with_places
         self._guard = make_raw_lock()
@@ -268,18 +296,26 @@ class Scheduler:
 
     def run(self, task: Task, function: Callable[[], object], *, is_root: bool = False) -> None:
         """Run a task's function in the calling thread, when it is chosen for the first time."""
-        task.show()
         error: BaseException | None = None
         try:
-            self._take_baton(task)
+            self.enter(task)
             function()
         except Abandoned:
             pass
         except BaseException as raised:  # it is what this order led to
             error = raised
         finally:
-            task.hide()
-            self._ends(task, error, is_root)
+            self.leave_by(task, error, is_root=is_root)
+
+    def enter(self, task: Task) -> None:
+        """Let the calling thread be a task from here on, as soon as it is chosen."""
+        task.show()
+        self._take_baton(task)
+
+    def leave_by(self, task: Task, error: BaseException | None, *, is_root: bool = True) -> None:
+        """Let the calling thread be none any more; an error of a root's is one of the order, SystemExit as well."""
+        task.hide()
+        self._ends(task, error, is_root)
 
     def begin(self) -> None:
         """Let the first task go."""
@@ -317,7 +353,7 @@ class Scheduler:
                 return
             self.touch(task, ("end", task.name))
             if error is not None and (is_root or not isinstance(error, SystemExit)):
-                self._finish(Failure("exception", f"{type(error).__name__} in task {task.name}", error))
+                self._finish(failed(error))
                 return
             if self.running is not task:  # it was away
                 if self.running is not None:
@@ -374,7 +410,7 @@ class Scheduler:
         sleeps: bool = False,
     ) -> None:
         if self.is_over:
-            raise Abandoned
+            self._leave()
         with self._guard:
             task.what, task.touching, task.is_ready = what, touching, is_ready
             if self._with_places:
@@ -408,8 +444,14 @@ class Scheduler:
         if not self.is_over:
             task.baton.acquire()
         if self.is_over:
-            raise Abandoned
+            self._leave()
         self._takes(task)
+
+    def _leave(self) -> NoReturn:
+        """End the calling task where it is; or let it stand still, where the process ends at once."""
+        while self._keeps_still:
+            time.sleep(1.0)
+        raise Abandoned
 
     @staticmethod
     def _takes(task: Task) -> None:
@@ -437,6 +479,7 @@ class Scheduler:
             return None
         names = [task.name for task in ready]
         running = last.name if last in ready else None
+        self.asked = tuple(names), running
         try:
             name = self._strategy.choose(names, running, self.steps)
         except Exception as error:  # raised by who asked for the order
