@@ -108,6 +108,12 @@ def races(
 
     job = Job(script=None if module else scripts[0], module=module, args=ctx.obj)
     if orders is not None or replay is not None:
+        if orders is not None and replay is not None:
+            raise click.UsageError(f"--explore {orders} and --replay {replay!r}: give one of them.")
+        if fail_on != "hazards":
+            raise click.UsageError(
+                f"--fail-on {fail_on} with --explore or --replay, which end at hazards: leave it out."
+            )
         _explore(ctx, job, orders or 1, replay, [_KINDS[name] for name in ignore], time_limit, as_json)
     found = find_races(
         job,

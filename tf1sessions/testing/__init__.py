@@ -44,6 +44,8 @@ Tests::
     cooperative.py          Python's primitives under the scheduler
     orders.py               orders as text, drawn, searched
     exploration.py          explore()
+    exploring.py            a program's orders, in a process of its own
+    explored_program.py     its orders in that process, a fork for each
     nested_values.py        results, compared leaf by leaf
     hammering.py            a function that many threads call
     goldens.py              whether goldens are written anew
