@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from tf1sessions.cli.main import cli
 from tf1sessions.scripts.jobs import Job
-from tf1sessions.testing import runs
+from tf1sessions.testing import exploring, runs
 from tf1sessions.testing.reports import FIX, WHY, Access, Kind, Report
 from tf1sessions.testing.runs import Found, find_races
 from tf1sessions.testing.suppressions import Suppression
@@ -166,6 +166,112 @@ def test_wrong_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list
     done = call(*args)
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr and "Traceback" not in done.stderr
+
+
+# -- orders of threads ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def explored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Any, ...]]]:
+    """Stands in for exploring a program."""
+    monkeypatch.chdir(tmp_path)
+
+    def install(*result: Any) -> list[tuple[Any, ...]]:
+        calls: list[tuple[Any, ...]] = []
+
+        def explore(job: Job, orders: int, **options: Any) -> exploring.Explored:
+            calls.append((job, orders, options))
+            return exploring.Explored(*result)
+
+        monkeypatch.setattr(exploring, "explore_program", explore)
+        return calls
+
+    return install
+
+
+WRONG = ("", "in the order 'C2 B' it raises ValueError: x\n  C starts at train.py:3", "C2 B", True, 1)
+
+
+def test_an_order_that_goes_wrong(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
+    calls = explored(*WRONG)
+    done = call("--explore", "9", "--ignore", "deadlock", "--time-limit", "5", "train.py", "--", "--steps", "a b")
+    assert (done.exit_code, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[1:] == [
+        "goes wrong in the order 'C2 B' it raises ValueError: x",
+        "  C starts at train.py:3",
+        "",
+        "Again: tf1sessions races --replay 'C2 B' train.py -- --steps 'a b'",
+    ]
+    ((job, orders, options),) = calls
+    assert (job.shown, job.args, orders) == ("train.py", ("--steps", "a b"), 9)
+    assert options == {"replay": None, "ignore": [Kind.DEADLOCK], "time_limit": 5.0, "stdio": (0, 1, 2)}
+
+
+def test_orders_as_json_and_one_order(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
+    calls = explored(*WRONG)
+    done = call("--replay", "C2 B", "--json", "-m", "package.train")
+    assert json.loads(done.stdout)["schedule"] == "C2 B" and done.exit_code == 1
+    ((job, orders, options),) = calls
+    assert (job.module, orders, options["replay"], options["stdio"]) == ("package.train", 1, "C2 B", (0, 2, 2))
+
+
+def test_orders_that_are_right_or_do_not_end(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
+    explored("all 4 orders", "", "", True, 0)
+    done = call("--explore", "9", "train.py")
+    assert (done.exit_code, done.stdout) == (0, "\nNothing goes wrong in all 4 orders.\n")
+    explored("", "", "", False, 124)
+    done = call("--explore", "9", "train.py")
+    assert done.exit_code == 124 and "did not come to its end" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--explore", "0"], "--explore"),
+        (["--explore", "3", "--replay", "A"], "give one of them"),
+        (["--explore", "3", "--fail-on", "notes"], "--fail-on notes with --explore"),
+    ],
+)
+def test_wrong_calls_of_orders(explored: Callable[..., Any], args: list[str], message: str) -> None:
+    calls = explored(*WRONG)
+    done = call(*args, "train.py")
+    assert done.exit_code == 2 and message in done.stderr and not calls
+
+
+COUNTER = """
+import sys, threading
+import tensorflow as tf
+
+count = tf.get_variable("count", initializer=0.0, use_resource=True)
+value = tf.placeholder(tf.float32, [])
+assign, read = count.assign(value), count.read_value()
+session = tf.Session()
+session.run(count.initializer)
+lock = threading.RLock()
+
+def add():
+    with lock:
+        now = session.run(read)
+    with lock:
+        session.run(assign, {value: now + 1.0})
+
+threads = [threading.Thread(target=add) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("counted", session.run(read), flush=True)
+sys.exit(0 if session.run(read) == 2.0 else 3)
+"""
+
+
+def test_orders_of_a_program_that_runs(tmp_path: Path) -> None:
+    (tmp_path / "counter.py").write_text(COUNTER)
+    job = Job(script=str(tmp_path / "counter.py"))
+    wrong = exploring.explore_program(job, 20, stdio=None)
+    assert "it raises SystemExit: 3" in wrong.failure and wrong.exit_code == 1, wrong
+    assert "waits for a lock at" in wrong.failure and "explore(" not in wrong.failure
+    assert wrong.schedule and wrong.schedule in wrong.failure and not wrong.covered and wrong.ended
 
 
 # -- programs that run ------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tf1sessions as t1
-from tf1sessions.testing import Kind, assert_isolated
+from tf1sessions.testing import Kind, assert_isolated, point
 
 tf: Any = t1.tf1
 
@@ -496,3 +496,52 @@ def test_fixture_of_the_module_asked_for_late_is_no_leak(tf1_graph: Any, request
 
 def test_nothing_ends_a_module_fixture_before_this() -> None:
     pass
+
+
+# -- orders of threads ------------------------------------------------------------------------------------------------
+
+box = [0]
+
+
+def lose_an_update() -> None:
+    value = box[0]
+    point("read")
+    assert box[0] == value
+    box[0] = value + 1
+
+
+@pytest.mark.tf1(explore=20, threads=2)
+def test_an_order_goes_wrong_fails() -> None:
+    lose_an_update()
+
+
+@pytest.mark.tf1(explore="A1 B", threads=2)
+def test_order_that_is_given_fails() -> None:
+    lose_an_update()
+
+
+@pytest.mark.tf1(explore=20)
+def test_each_order_has_its_own(tf1_session: Any, tf1_thread: Any, tmp_path: Any) -> None:
+    assert not tf1_session.graph.get_operations() and not list(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    seen.setdefault("each", []).append((tf1_thread.iteration, tf1_session))
+    count = tf.get_variable("count", initializer=0.0, use_resource=True)
+    add = count.assign_add(1.0, read_value=False)
+    tf1_session.initialize()
+    threads = [threading.Thread(target=tf1_session.run, args=(add,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert tf1_session.run(count.read_value()) == 2.0
+
+
+def test_each_order_had_its_own() -> None:
+    iterations, sessions = zip(*seen["each"], strict=True)
+    assert iterations == tuple(range(len(iterations))) and len(iterations) > 2
+    assert len(set(map(id, sessions))) == len(sessions)
+
+
+@pytest.mark.tf1(explore=20)
+def test_skip_in_an_order_is_skipped() -> None:
+    pytest.skip("not in this order")

@@ -95,6 +95,18 @@ async def test_async() -> None: ...
 def test_pool(tf1_pool: Any) -> None: ...
 
 
+@pytest.mark.tf1(explore=0)
+def test_explore() -> None: ...
+
+
+@pytest.mark.tf1(explore=5, iterations=2)
+def test_explore_with_iterations() -> None: ...
+
+
+@pytest.mark.tf1(explore=5, threads=2)
+def test_explore_with_capsys(capsys: Any) -> None: ...
+
+
 @pytest.mark.tf1_leaks(allow=("threads",))
 def test_leaks_without_reason() -> None: ...
 
@@ -108,6 +120,10 @@ def test_unknown_leak() -> None: ...
 
 @pytest.mark.tf1(threads=1, iterations=1, seed=0, timeout=0.5, config=None, share=None)
 def test_right() -> None: ...
+
+
+@pytest.mark.tf1(explore="C2 B", share="session")
+def test_right_explored(tf1_session: Any) -> None: ...
 
 
 @pytest.mark.tf1(threads=2, share="session")

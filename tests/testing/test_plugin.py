@@ -71,6 +71,9 @@ _EXPECTED = {
     "leak_of_another_kind_is_error": ["left sessions: "],
     "marker_alone_is_use_is_error": ["left sessions: "],
     "skip_in_threads_is_skipped": ["not here"],
+    "an_order_goes_wrong_fails": ["in the order '", "it raises AssertionError", "@pytest.mark.tf1(explore='"],
+    "order_that_is_given_fails": ["in the order 'A1 B' it raises AssertionError"],
+    "skip_in_an_order_is_skipped": ["not in this order"],
 }
 
 
@@ -173,7 +176,7 @@ _WRONG = {
     "config_of_unknown_field": ["tf1(config={'threads': 3}): ", "unexpected keyword argument 'threads'"],
     "config_with_wrong_value": ["tf1(config={'seed': -1}): seed is -1"],
     "share": ["tf1(share='sessions')", 'Give "session" or "graph"'],
-    "share_alone": ["tf1(share='session') of a test that runs once", "Give threads= or iterations=, too."],
+    "share_alone": ["tf1(share='session') of a test that runs once", "Give threads=, iterations= or explore=, too."],
     "share_without_fixture": ["tf1(share='graph') without the fixture tf1_graph", "Ask for it, too."],
     "capsys": ["tf1(threads=2) with the fixture 'capsys': it catches what all threads print", "in a fixture"],
     "monkeypatch": ["tf1(threads=2) with the fixture 'monkeypatch': what one thread replaces", "in a fixture"],
@@ -182,6 +185,9 @@ _WRONG = {
     "fixture_that_needs_what_is_made_later": ["the fixture 'model' is made once, and 'tf1_session'", 'share="session"'],
     "async": ["tf1(threads=2) of an async function"],
     "pool[fibres]": ["tf1_pool is 'fibres'", 'Give "threads" or "processes"'],
+    "explore": ["tf1(explore=0)", "Give a whole number of 1 or more; or one order"],
+    "explore_with_iterations": ["tf1(explore=5) with iterations=2", "Leave one of them out."],
+    "explore_with_capsys": ["tf1(explore=5) with the fixture 'capsys': it catches what all threads print"],
     "leaks_without_reason": ["tf1_leaks(allow=('threads',))", "Say why"],
     "unknown_leak": ["there is no kind 'treads'", "Give some of 'threads'"],
 }

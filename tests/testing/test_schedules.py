@@ -1,4 +1,4 @@
-"""Threads in an order that is given, and in every order."""
+"""Threads that pass points in an order that is given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tf1sessions.errors import ScheduleError, UsageError
-from tf1sessions.testing.schedules import Schedule, explore, point
+from tf1sessions.testing.schedules import Schedule, point
 
 DEADLINE = 30.0
 
@@ -93,133 +93,3 @@ def test_who_waits_is_let_go_at_the_end_of_the_block() -> None:
 def test_a_schedule_without_names(order: str) -> None:
     with pytest.raises(UsageError, match="Name points"):
         Schedule(order)
-
-
-# -- every order ------------------------------------------------------------------------------------------------------
-
-
-def passing(name: str, *names: str) -> Callable[[list[str]], None]:
-    def body(log: list[str]) -> None:
-        for each in names:
-            log.append(name + each)
-            point(each)
-        log.append(name + "end")
-
-    return body
-
-
-def test_every_order_is_run_once() -> None:
-    seen: set[tuple[str, ...]] = set()
-    done = explore(
-        passing("A", "1", "2"), passing("B", "1"), setup=list, check=lambda log: seen.add(tuple(log)), patience_secs=9
-    )
-    assert done.complete
-    assert done.schedules == len(seen) == 10  # 5! / (3! 2!)
-
-
-def test_three_threads() -> None:
-    seen: set[tuple[str, ...]] = set()
-    done = explore(*(passing(name) for name in "ABC"), setup=list, check=lambda log: seen.add(tuple(log)))
-    assert (done.schedules, done.complete, len(seen)) == (6, True, 6)
-
-
-def test_too_many_orders_are_drawn_and_the_seed_decides_which() -> None:
-    def drawn(seed: int) -> list[tuple[str, ...]]:
-        seen: list[tuple[str, ...]] = []
-        many = [str(number) for number in range(6)]
-        done = explore(
-            passing("A", *many),
-            passing("B", *many),
-            setup=list,
-            check=lambda log: seen.append(tuple(log)),
-            max_schedules=20,
-            seed=seed,
-            patience_secs=9,
-        )
-        assert not done.complete and len(set(seen)) >= 20
-        return seen
-
-    assert drawn(1) == drawn(1) != drawn(2)
-
-
-def lost_update(box: list[int]) -> None:
-    value = box[0]
-    point("read")
-    box[0] = value + 1
-
-
-def is_two(box: list[int]) -> None:
-    assert box[0] == 2
-
-
-def test_the_order_that_breaks_is_named_and_can_be_replayed() -> None:
-    with pytest.raises(ScheduleError) as caught:
-        explore(lost_update, lost_update, setup=lambda: [0], check=is_two)
-    assert isinstance(caught.value.__cause__, AssertionError)
-    schedule = caught.value.schedule
-    assert schedule == "A:start B:start A:read B:read"
-    with pytest.raises(ScheduleError) as again:
-        explore(lost_update, lost_update, setup=lambda: [0], check=is_two, replay=schedule)
-    assert again.value.schedule == schedule
-    explore(lost_update, lost_update, setup=lambda: [0], check=is_two, replay="A:start A:read B:start B:read")
-
-
-def test_what_is_right_in_every_order() -> None:
-    lock = threading.Lock()
-
-    def update(box: list[int]) -> None:
-        point("before")
-        with lock:
-            lost_update(box)
-
-    done = explore(update, update, setup=lambda: [0], check=is_two, patience_secs=0.05)
-    assert done.schedules > 1
-
-
-def test_threads_that_wait_for_each_other() -> None:
-    def crosswise(first: int, second: int) -> Callable[[list[threading.Lock]], None]:
-        def body(locks: list[threading.Lock]) -> None:
-            with locks[first]:
-                point("holds one")
-                if locks[second].acquire(timeout=2.0):
-                    locks[second].release()
-                else:
-                    raise TimeoutError("stuck")
-
-        return body
-
-    with pytest.raises(ScheduleError, match="TimeoutError: stuck|wait for each other") as caught:
-        explore(
-            crosswise(0, 1),
-            crosswise(1, 0),
-            setup=lambda: [threading.Lock(), threading.Lock()],
-            patience_secs=0.05,
-            timeout_secs=0.5,
-        )
-    assert caught.value.schedule.startswith("A:start B:start")
-
-
-@pytest.mark.parametrize("error", [ZeroDivisionError("x"), SystemExit(3), KeyboardInterrupt()])
-def test_what_a_function_raises(error: BaseException) -> None:
-    def fails() -> None:
-        raise error
-
-    with pytest.raises(ScheduleError) as caught:
-        explore(fails, lambda: point("a"))
-    assert caught.value.__cause__ is error
-
-
-def test_wrong_calls() -> None:
-    with pytest.raises(UsageError, match="0 functions"):
-        explore()
-    with pytest.raises(UsageError, match="at least one schedule"):
-        explore(print, max_schedules=0)
-    with pytest.raises(UsageError, match="thread 'C' should go on, and only A B can"):
-        explore(lambda: None, lambda: None, replay="C:start")
-
-
-def test_no_thread_is_left() -> None:
-    before = threading.enumerate()
-    with pytest.raises(ScheduleError):
-        explore(lost_update, lost_update, setup=lambda: [0], check=is_two)
-    assert [thread for thread in threading.enumerate() if thread not in before] == []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import shlex
 import shutil
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -22,6 +24,7 @@ from tf1sessions.testing.reports import Kind, Report
 from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
+    from tf1sessions.scripts.jobs import Job
     from tf1sessions.testing.runs import Found
 
 __all__ = ["races"]
@@ -60,6 +63,14 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
     help="From which level on a report makes the exit code 1: hazards (the default), warnings too, or notes as well.",
 )
 @click.option(
+    "--explore",
+    "orders",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run the program in so many orders of its threads, each from its beginning, until one goes wrong.",
+)
+@click.option("--replay", metavar="ORDER", help='Run it in one order, as --explore has told it: "C2 B".')
+@click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
 )
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0 instead, for editors and code hosts.")
@@ -72,6 +83,8 @@ def races(
     ignore: tuple[str, ...],
     suppressions: str | None,
     fail_on: str,
+    orders: int | None,
+    replay: str | None,
     as_json: bool,
     as_sarif: bool,
 ) -> None:
@@ -83,8 +96,9 @@ def races(
     purpose, and what is not certain, is a warning. Processes that the program starts are not watched.
 
     \b
-    Exit code: 1 with a hazard (--fail-on); without one (warnings and notes are none)
-    the program's own if it ended by itself, else 0; 2 for a wrong call.
+    Exit code: 1 with a hazard (--fail-on), or an order that goes wrong; without one
+    (warnings and notes are none) the program's own if it ended by itself, else 0;
+    2 for a wrong call.
 
     \b
     Examples:
@@ -92,6 +106,7 @@ def races(
         tf1sessions races --json -m package.train
         tf1sessions races --ignore variable-read-while-assigned async_training.py
         tf1sessions races --suppressions races.toml --sarif train.py > races.sarif
+        tf1sessions races --explore 200 train.py
     """
     if as_json and as_sarif:
         raise click.UsageError("--json or --sarif: both are for other programs, which read one of them.")
@@ -105,8 +120,22 @@ def races(
     from tf1sessions.testing.suppressions import read_suppressions
 
     rules = () if suppressions is None else read_suppressions(suppressions)
+    job = Job(script=None if module else scripts[0], module=module, args=ctx.obj)
+    if orders is not None or replay is not None:
+        if orders is not None and replay is not None:
+            raise click.UsageError(f"--explore {orders} and --replay {replay!r}: give one of them.")
+        if fail_on != "hazards":
+            raise click.UsageError(
+                f"--fail-on {fail_on} with --explore or --replay, which end at hazards: leave it out."
+            )
+        if rules or as_sarif:
+            raise click.UsageError(
+                f"{'--sarif' if as_sarif else '--suppressions'} with --explore or --replay: leave it out; --ignore KIND "
+                "leaves out kinds of races there."
+            )
+        _explore(ctx, job, orders or 1, replay, [_KINDS[name] for name in ignore], time_limit, as_json)
     found = find_races(
-        Job(script=None if module else scripts[0], module=module, args=ctx.obj),
+        job,
         ignore=[_KINDS[name] for name in ignore],
         suppressions=rules,
         time_limit=time_limit,
@@ -126,6 +155,36 @@ def races(
     failing = levels[: levels.index(fail_on.removesuffix("s")) + 1]
     fails = any(report.kind.level in failing for report in found.reports)
     ctx.exit(1 if fails else found.exit_code if found.ended else 0)
+
+
+def _explore(
+    ctx: click.Context,
+    job: Job,
+    orders: int,
+    replay: str | None,
+    ignore: list[Kind],
+    time_limit: float | None,
+    as_json: bool,
+) -> NoReturn:
+    from tf1sessions.testing.exploring import explore_program
+
+    stdio = (0, 2, 2) if as_json else (0, 1, 2)
+    found = explore_program(job, orders, replay=replay, ignore=ignore, time_limit=time_limit, stdio=stdio)
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(found), indent=1))
+    elif found.failure:
+        head, *lines = map(printable, found.failure.split("\n"))
+        click.echo(f"\n{click.style('goes wrong', fg='red', bold=True)} {click.style(head, bold=True)}")
+        for line in lines:
+            click.echo(line)
+        program = ["-m", job.module] if job.module else [job.shown]
+        again = shlex.join([*program, *(["--", *job.args] if job.args else [])])
+        click.echo(f"\nAgain: tf1sessions races --replay {shlex.quote(found.schedule)} {again}")
+    elif found.covered:
+        click.echo(f"\nNothing goes wrong in {found.covered}.")
+    else:
+        click.echo(f"\nThe exploration did not come to its end; exit code {found.exit_code}.")
+    ctx.exit(1 if found.failure else 0 if found.covered else found.exit_code or 1)
 
 
 def _summary(reports: Sequence[Report]) -> dict[str, int]:

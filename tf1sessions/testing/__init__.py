@@ -41,7 +41,13 @@ Leaks::
 
 Tests::
 
-    schedules.py            threads in a certain order, or in every one
+    scheduler.py            one thread at a time, by our own choice
+    schedules.py            points, and threads in a certain order
+    cooperative.py          Python's primitives under the scheduler
+    orders.py               orders as text, drawn, searched
+    exploration.py          explore()
+    exploring.py            a program's orders, in a process of its own
+    explored_program.py     its orders in that process, a fork for each
     nested_values.py        results, compared leaf by leaf
     hammering.py            a function that many threads call
     goldens.py              whether goldens are written anew
@@ -68,16 +74,17 @@ if TYPE_CHECKING:
         assert_no_graph_growth,
         assert_same_graph,
     )
+    from tf1sessions.testing.exploration import Exploration, explore
     from tf1sessions.testing.hammering import hammer
     from tf1sessions.testing.leaks import Leak, LeakKind, LeakWatch, no_leaks
     from tf1sessions.testing.races import GraphRaces, graph_races
     from tf1sessions.testing.reports import Access, GraphRaceWarning, Kind, Report
-    from tf1sessions.testing.schedules import Exploration, Schedule, explore, point
+    from tf1sessions.testing.schedules import Schedule, point
     from tf1sessions.testing.vector_clocks import hand_over, take_over
 
 _HOMES = {
     "Access": "reports",
-    "Exploration": "schedules",
+    "Exploration": "exploration",
     "GraphRaceWarning": "reports",
     "GraphRaces": "races",
     "Kind": "reports",
@@ -90,7 +97,7 @@ _HOMES = {
     "assert_isolated": "assertions",
     "assert_no_graph_growth": "assertions",
     "assert_same_graph": "assertions",
-    "explore": "schedules",
+    "explore": "exploration",
     "graph_races": "races",
     "hammer": "hammering",
     "hand_over": "vector_clocks",

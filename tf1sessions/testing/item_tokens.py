@@ -21,7 +21,7 @@ from typing import Any
 from tf1sessions.testing.patching import Patch
 from tf1sessions.testing.vector_clocks import Token, acquire, active, release
 
-__all__ = ["patches"]
+__all__ = ["WatchedSimpleQueue", "patches"]
 
 _ATTRIBUTE = "_tf1sessions_tokens"
 
@@ -123,7 +123,7 @@ def patches() -> Iterator[Patch]:
             shutdown(self, immediate)
 
         yield queue.Queue, "shutdown", new_shutdown
-    yield queue, "SimpleQueue", _SimpleQueue
+    yield queue, "SimpleQueue", WatchedSimpleQueue
 
 
 _PLAIN = (queue.Queue, queue.LifoQueue, queue.PriorityQueue)
@@ -198,7 +198,7 @@ def _put_and_get() -> Iterator[Patch]:
     yield queue.Queue, "get", new_get
 
 
-class _SimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
+class WatchedSimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
     """The queue that programs get while this is watched: the one of C cannot be changed. It has items with tokens."""
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
@@ -223,7 +223,7 @@ class _SimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
 
 
 class _Item:
-    """An item of a _SimpleQueue, and its token."""
+    """An item of a WatchedSimpleQueue, and its token."""
 
     __slots__ = ("token", "value")
 

@@ -38,22 +38,28 @@ from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
 
 __all__ = [
+    "AnyLock",
+    "AnyRLock",
     "ExclusiveBlock",
     "OpaqueLock",
     "Permit",
+    "RawLock",
+    "RawRLock",
     "WatchedLock",
     "WatchedRLock",
     "held_lock_places",
     "held_locks",
+    "make_raw_lock",
     "new_number",
     "opaque_locks",
     "takes",
     "watch_locks",
 ]
 
-_allocate = _thread.allocate_lock
-_RAW_LOCK = type(_thread.allocate_lock())
-_RAW_RLOCK = type(_thread.RLock())
+#: What makes a lock of C, and its classes: this module is there before anything else is put in their places.
+make_raw_lock = _thread.allocate_lock
+RawLock = type(_thread.allocate_lock())
+RawRLock = type(_thread.RLock())
 _RAW_QUEUE = _queue.SimpleQueue
 #: Up to how many held locks it is not looked whether some were released by other threads. Arbitrary.
 _FEW = 8
@@ -145,6 +151,8 @@ class WatchedLock:
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock
+    #: While an exploration runs: makes the lock inside one that its scheduler knows.
+    adapt: Callable[[Any], Any] | None = None
 
     def __init__(self) -> None:
         self._lock = self._make()
@@ -161,7 +169,10 @@ class WatchedLock:
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         got: bool
-        if blocking and timeout == -1:
+        if self.adapt is not None:
+            self._lock = self.adapt(self._lock)
+            got = self._lock.acquire(blocking, timeout)
+        elif blocking and timeout == -1:
             got = self._lock.acquire(False)
             if not got:
                 with waiting(self):
@@ -221,7 +232,7 @@ class WatchedLock:
 class WatchedRLock(WatchedLock):
     """A lock that knows which thread holds it; otherwise as ``threading.RLock``."""
 
-    _make: Callable[[], Any] = _RAW_RLOCK
+    _make: Callable[[], Any] = RawRLock
 
     def __init__(self) -> None:
         super().__init__()
@@ -338,10 +349,10 @@ def _look_at(value: Any, name: str, found: dict[int, OpaqueLock]) -> None:
             found.setdefault(id(value), OpaqueLock(id(value), name, True))
     elif kind is _RAW_QUEUE:
         found.setdefault(id(value), OpaqueLock(id(value), name, None, "queue"))
-    elif kind is _RAW_RLOCK:
+    elif kind is RawRLock:
         if value._is_owned():
             found.setdefault(id(value), OpaqueLock(id(value), name, True))
-    elif kind is _RAW_LOCK and value.locked():
+    elif kind is RawLock and value.locked():
         found.setdefault(id(value), OpaqueLock(id(value), name, None))
 
 
@@ -358,20 +369,24 @@ class _LockClass(type):
         return (cls.raw if asked_by_library() else cls.watched)(*args, **named)
 
 
-class _Lock(metaclass=_LockClass):
-    raw, watched = _allocate, WatchedLock
+class AnyLock(metaclass=_LockClass):
+    """``threading.Lock`` while locks are watched."""
+
+    raw, watched = make_raw_lock, WatchedLock
 
 
-class _RLock(metaclass=_LockClass):
-    raw, watched = _RAW_RLOCK, WatchedRLock
+class AnyRLock(metaclass=_LockClass):
+    """``threading.RLock`` while locks are watched."""
+
+    raw, watched = RawRLock, WatchedRLock
 
 
 def _locks() -> Iterator[Patch]:
-    yield threading, "Lock", _Lock
-    yield threading, "RLock", _RLock
-    yield _thread, "allocate_lock", _Lock
-    yield _thread, "allocate", _Lock
-    yield _thread, "RLock", _RLock
+    yield threading, "Lock", AnyLock
+    yield threading, "RLock", AnyRLock
+    yield _thread, "allocate_lock", AnyLock
+    yield _thread, "allocate", AnyLock
+    yield _thread, "RLock", AnyRLock
 
 
 _switch = Switch(_locks)

@@ -140,6 +140,11 @@ def _watch_locks(config: pytest.Config) -> None:
         locks.enter_context(hooks_in_place())
 
 
+def _watches(source: bytes) -> bool:
+    """Say whether a test module looks for races, or explores orders of threads."""
+    return b"graph_races" in source or b"explore" in source
+
+
 class _RacesInEveryTest:
     """A plugin that puts the race detector on every test."""
 
@@ -158,7 +163,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
     Locks that a module makes while it is imported are watched if it has tests that look for races; for no other one.
     """
     with contextlib.ExitStack() as stack:
-        if isinstance(collector, pytest.Module) and b"graph_races" in collector.path.read_bytes():
+        if isinstance(collector, pytest.Module) and _watches(collector.path.read_bytes()):
             from tf1sessions.testing.synchronisation import hooks_in_place
 
             stack.enter_context(hooks_in_place())
@@ -370,6 +375,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
                 made["tmp_path"].mkdir()
             pyfuncitem.obj(**arguments | {name: value for name, value in made.items() if name in arguments})
 
+    if plan.explore is not None:
+        threaded_body.explore(body, plan, pyfuncitem.stash.setdefault(_SECTIONS, []), lambda: _is_over(pyfuncitem))
+        return True
     failures = threaded_body.repeat(
         body,
         plan.threads,

@@ -85,6 +85,11 @@ KEYWORDS: dict[str, tuple[_Check, str, str]] = {
         'Give "session" or "graph", or leave it out: then each thread has its own.',
         'what the threads have in common: "session" or "graph"',
     ),
+    "explore": (
+        lambda value: _is_whole(1)(value) or (isinstance(value, str) and bool(value.strip())),
+        'Give a whole number of 1 or more; or one order, such as "A3 B2 A", as an error tells it.',
+        "run the body in so many orders of its threads, as testing.explore(); or in one that is given",
+    ),
 }
 
 
@@ -256,7 +261,7 @@ class Plan:
 
     Attributes:
         used: Whether it uses the plugin: asks for a fixture of it, or has the marker.
-        seed, config, timeout, threads, iterations, share: See :data:`KEYWORDS`.
+        seed, config, timeout, threads, iterations, share, explore: See :data:`KEYWORDS`.
         names: The fixtures that it and its fixtures ask for.
         allowed: Kinds of leaks that are no failure; None for all of them.
     """
@@ -268,13 +273,14 @@ class Plan:
     threads: int | None = None
     iterations: int = 1
     share: str | None = None
+    explore: int | str | None = None
     names: frozenset[str] = field(default_factory=frozenset)
     allowed: frozenset[str] | None = field(default_factory=frozenset)
 
     @property
     def repeats(self) -> bool:
         """Whether the body runs otherwise than once, in the main thread."""
-        return self.threads is not None or self.iterations > 1
+        return self.threads is not None or self.iterations > 1 or self.explore is not None
 
     @property
     def own(self) -> frozenset[str]:
@@ -322,11 +328,19 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
     if next(item.iter_markers("thread_unsafe"), None) is not None:
         given.pop("threads", None)
         given.pop("share", None)
-    elif settings.threads is not None and ("threads" in given or _can_run_in_threads(item, given, settings)):
+    elif (
+        settings.threads is not None
+        and "explore" not in given
+        and ("threads" in given or _can_run_in_threads(item, given, settings))
+    ):
         given["threads"] = settings.threads
     if not markers and names.isdisjoint(FIXTURES) and "threads" not in given:
         return Plan(names=names, allowed=allowed)
-    if settings.iterations is not None and not given.keys().isdisjoint(("threads", "iterations")):
+    if (
+        settings.iterations is not None
+        and "explore" not in given
+        and not given.keys().isdisjoint(("threads", "iterations"))
+    ):
         given["iterations"] = settings.iterations
     given = {"seed": settings.seed} | given
     limits = [mark.name for mark in item.iter_markers() if mark.name == "timeout" or mark.kwargs.get("timeout")]
@@ -341,7 +355,9 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
     if plan.repeats:
         _check_repeats(item, plan, settings)
     elif plan.share is not None:
-        raise _wrong(item, f"tf1(share={plan.share!r}) of a test that runs once", "Give threads= or iterations=, too.")
+        raise _wrong(
+            item, f"tf1(share={plan.share!r}) of a test that runs once", "Give threads=, iterations= or explore=, too."
+        )
     if plan.share is not None and f"tf1_{plan.share}" not in names:
         raise _wrong(item, f"tf1(share={plan.share!r}) without the fixture tf1_{plan.share}", "Ask for it, too.")
     return plan
@@ -407,6 +423,10 @@ def _kinds(item: pytest.Item, shown: str, kinds: Iterable[str]) -> set[str]:
 def _check_repeats(item: pytest.Item, plan: Plan, settings: Settings) -> None:
     """Check that the body of a test can be called several times, and that it can have all it asks for."""
     what = f"tf1(threads={plan.threads})" if plan.threads is not None else f"tf1(iterations={plan.iterations})"
+    if plan.explore is not None:
+        what = f"tf1(explore={plan.explore!r})"
+        if plan.iterations > 1:
+            raise _wrong(item, f"{what} with iterations={plan.iterations}", "Leave one of them out.")
     if not isinstance(item, pytest.Function) or _is_unittest(item):
         step = "Make it a function, or a method of a class that is no unittest.TestCase; or hammer() in it."
         raise _wrong(item, f"{what} of a {type(item).__name__}", step)

@@ -35,6 +35,7 @@ from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.scheduler import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
 from tf1sessions.testing.vector_clocks import Token, acquire, release
 
@@ -59,6 +60,19 @@ class _RunAccess(NamedTuple):
     request: Request
     needs: Needs
     queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
+
+
+def _pause_before(access: _RunAccess) -> None:
+    """Stop before a run, if the order of threads is explored: it uses its session's variables and queues."""
+    task = current_task()
+    assert task is not None
+    session = task.scheduler.name_of(access.session.raw)
+    variables, fills, empties = access.request.uses
+    changed = variables.writes | variables.updates | variables.begins | variables.takes | variables.closes
+    used = [((session, name), False) for name in variables.reads - changed]
+    used += [((session, name), True) for name in changed | fills | empties]
+    python = [(PLAIN, True)] if access.graph.calls_python else []
+    pause("runs a session", (access.session.raw, False), (access.graph.graph(), False), *used, *python)
 
 
 class _Local(threading.local):
@@ -153,7 +167,14 @@ class TensorFlowHooks:
         for what, (owner, names) in changes.items():
             for name in names:
                 self._before(owner, name, functools.partial(self._changes, what=what))
-        hooks, create, seed = self, graph._create_op_helper, graph.seed
+        hooks, create, seed, enter = self, graph._create_op_helper, graph.seed, graph._create_op_internal
+
+        def new_enter(self: Any, *args: Any, **named: Any) -> Any:
+            """Stop before the graph is locked, if the order of threads is explored."""
+            if not self.building_function:
+                pause("adds an operation to a graph", (self, True))
+            with quietly():
+                return enter(self, *args, **named)
 
         def new_create(self: Any, operation: Any, *args: Any, **named: Any) -> Any:
             result = create(self, operation, *args, **named)
@@ -167,9 +188,11 @@ class TensorFlowHooks:
         self._put(*hooked(graph, "__init__", after=self._begins))
         self._before(graph, "_check_not_finalized", self._refuses)
         self._put(graph, "_create_op_helper", new_create)
+        self._put(graph, "_create_op_internal", new_enter)
         self._put(graph, "seed", seed.setter(new_seed))
 
     def _begins(self, graph: Any, _: object) -> None:
+        born(graph)
         if not getattr(graph, "building_function", True):
             self._born[graph] = maker_of(self._detector.clocks.thread(), 0), _made_here()
 
@@ -181,6 +204,8 @@ class TensorFlowHooks:
         graph = owner.graph if isinstance(owner, tf.Operation) else owner
         if graph.building_function:
             return
+        if operation is None:
+            pause(f"{what} of a graph", (graph, True))
         state = self._graph(graph)
         frame = program_frame()
         if operation is None:
@@ -279,6 +304,7 @@ class TensorFlowHooks:
             self._hook_python_functions(private.script_ops.FuncRegistry)
 
     def _makes(self, session: Any, _: object) -> None:
+        born(session._session)
         thread, last = self._detector.clocks.thread(), int(session.graph.version) + 1
         self._session(session, _made_here()).made_by(thread, last, alone=not session.sess_str)
 
@@ -342,6 +368,8 @@ class TensorFlowHooks:
         """Call what runs a session, and note that it did."""
         local, (graph, session, kind, request, needs, queues) = self._local, access
         detector, calls_python = self._detector, graph.calls_python
+        if current_task() is not None:
+            _pause_before(access)
         if calls_python:
             release(self._into_python)
         if queues is not None:
@@ -349,7 +377,8 @@ class TensorFlowHooks:
                 release(queue)
         local.inside = True
         try:
-            result = function(*args, **named)
+            with quietly(may_wait=queues is not None):
+                result = function(*args, **named)
             if queues is not None:
                 for queue in queues[1]:
                     acquire(queue)
@@ -376,6 +405,7 @@ class TensorFlowHooks:
                 return  # nothing refers to it any more that could run it
             frame = frame.f_back
         state = self._session(session)
+        pause("closes a session", (state.raw, True))
         self._detector.access(frame, state.close, needs=state.needs_of_close())
 
 

@@ -1,16 +1,18 @@
-"""The body of a test, run in several threads at once and several times.
+"""The body of a test, run in several threads at once and several times, or in many orders of threads.
 
 Data flow::
 
     repeat() ──▶ N threads ──▶ Barrier ──▶ each M times: body(ThreadInfo) ──▶ a Failure for each error
     main thread                waits for all of them, or for what ends the test before: a time-out, Ctrl-C
     raise_first() ◀── failures ──▶ the worst is the test's; a section of its report for each of the others
+    explore() ──▶ exploration.py ──▶ body(ThreadInfo) in each order
 
 Each thread runs the body once, at least; none begins another iteration when one has failed.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
@@ -20,10 +22,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from tf1sessions.errors import ScheduleError
 from tf1sessions.testing.hangs import free
-from tf1sessions.testing.settings import ThreadInfo
+from tf1sessions.testing.settings import Plan, ThreadInfo
 
-__all__ = ["Failure", "raise_first", "repeat"]
+__all__ = ["Failure", "explore", "raise_first", "repeat"]
 
 #: How long threads may take to begin, and how long to end once their sessions are closed. Arbitrary.
 _BEGIN_SECS = 60.0
@@ -113,6 +116,54 @@ def _end(workers: Sequence[threading.Thread]) -> None:
         alive[0].join(_LOOK_SECS)
         if time.monotonic() > due:
             return
+
+
+def explore(
+    body: Callable[[ThreadInfo], None], plan: Plan, sections: list[tuple[str, str]], is_over: Callable[[], bool]
+) -> None:
+    """Call the body in many orders of its threads, or in one; the iteration is the number of the order.
+
+    Args:
+        body: The body.
+        plan: The test's; with ``threads`` the body is called in each of them, otherwise in the calling one.
+        sections: Gets what was covered, or how to run again the order that went wrong.
+        is_over: Whether what is raised ends the test, and is no failure of an order.
+
+    Raises:
+        ScheduleError: An order went wrong.
+        Skipped, XFailed: The body has asked for that.
+    """
+    __tracebackhide__ = True
+    from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS, OrdersOf
+    from tf1sessions.testing.scheduler import Watcher
+
+    count = plan.threads or 1
+    ended: list[BaseException] = []
+
+    def function(number: int) -> Callable[[], None]:
+        orders = itertools.count()
+
+        def call() -> None:
+            try:
+                body(ThreadInfo(number, count, next(orders)))
+            except _NO_FAILURE as error:
+                ended.append(error)
+
+        return call
+
+    functions = [function(number) for number in range(count)]
+    most, replay = (plan.explore, None) if isinstance(plan.explore, int) else (1, plan.explore)
+    try:
+        with Watcher(PATIENCE_SECS, TIMEOUT_SECS) as watcher:
+            orders = OrdersOf(functions, None, None, plan.seed or 0, (), MAX_STEPS, watcher, is_over)
+            found = orders.explore(most, None, replay)
+    except ScheduleError as error:
+        order: str = error.schedule  # type: ignore[attr-defined]
+        sections.append(("tf1sessions", f"@pytest.mark.tf1(explore={order!r}) runs the order alone that went wrong"))
+        raise
+    if ended:
+        raise ended[0]
+    sections.append(("tf1sessions", f"explored {found}"))
 
 
 def raise_first(failures: Sequence[Failure], sections: list[tuple[str, str]]) -> None:

@@ -1,0 +1,193 @@
+"""Programs with sessions in every order of their threads; run by test_exploration_of_sessions.py in one process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import tf1sessions as t1
+from tf1sessions.errors import ScheduleError
+from tf1sessions.testing import explore
+from tf1sessions.testing.reports import Kind
+
+t1.enable_v1_behavior()
+tf: Any = t1.tf1
+
+
+class Counter:
+    """A graph with a variable that is assigned what it is fed."""
+
+    def __init__(self, shared_name: str = "count") -> None:
+        self.graph = tf.Graph()
+        with self.graph.as_default():
+            self.variable = tf.get_variable(shared_name, initializer=0.0, use_resource=True)
+            self.value = tf.placeholder(tf.float32, [])
+            self.assign, self.read = self.variable.assign(self.value), self.variable.read_value()
+            self.add = self.variable.assign_add(1.0, read_value=False)
+            self.init = self.variable.initializer
+        self.graph.finalize()
+        self.session = tf.Session(graph=self.graph)
+
+    def increase(self) -> None:
+        self.session.run(self.assign, {self.value: self.session.run(self.read) + 1.0})
+
+
+def in_threads(*functions: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=each) for each in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def fails(*functions: Callable[..., Any], **options: Any) -> ScheduleError:
+    try:
+        explore(*functions, **options)
+    except ScheduleError as error:
+        return error
+    raise AssertionError("nothing went wrong")
+
+
+def check_a_lost_update_between_runs() -> None:
+    counter = Counter()
+
+    def body() -> None:
+        counter.session.run(counter.init)
+        in_threads(counter.increase, counter.increase)
+        assert counter.session.run(counter.read) == 2.0
+
+    error: Any = fails(body)
+    assert isinstance(error.__cause__, AssertionError)
+    again: Any = fails(body, replay=error.schedule)
+    assert again.schedule == error.schedule
+    assert "runs a session at " in str(again) or "B starts" in str(again)
+
+
+def check_runs_under_a_lock() -> None:
+    counter = Counter()
+
+    def body() -> float:
+        lock = threading.Lock()
+
+        def add() -> None:
+            with lock:
+                counter.increase()
+
+        counter.session.run(counter.init)
+        in_threads(add, add)
+        return float(counter.session.run(counter.read))
+
+    found = explore(body)
+    assert found.complete and found.schedules == 2 * 2, found  # of the starts, and of the lock
+    assert not found.outside and found.repeatable
+
+
+def check_atomic_updates_and_results() -> None:
+    counter = Counter()
+
+    def body(read: Any) -> list[float]:
+        seen: list[float] = []
+        counter.session.run(counter.init)
+        in_threads(
+            lambda: counter.session.run(counter.add), lambda: seen.append(float(counter.session.run(counter.read)))
+        )
+        return seen if read else []
+
+    assert explore(lambda: body(False)).complete
+    error = fails(lambda: body(True))
+    assert "the result is [" in str(error), error
+
+
+def check_sessions_that_have_nothing_in_common() -> None:
+    one, other = Counter(), Counter()
+
+    def body() -> None:
+        for each in (one, other):
+            each.session.run(each.init)
+        in_threads(one.increase, other.increase)
+
+    found = explore(body)
+    assert (found.schedules, found.complete) == (2, True), found  # orders of the starts alone
+
+
+def check_a_graph_that_two_threads_build() -> None:
+    def body() -> None:
+        graph = tf.Graph()
+
+        def build() -> None:
+            with graph.as_default():
+                tf.constant(1.0, name="c")
+
+        in_threads(build, build)
+
+    assert "concurrent construction" in str(fails(body))
+    found = explore(body, ignore=[Kind.CONSTRUCTION], max_schedules=20)
+    assert found.schedules and found.steps > 5, found
+
+
+def check_check_then_build() -> None:
+    """The model is built twice only if one thread comes between the other's look and its end."""
+
+    def body() -> int:
+        built: list[Any] = []
+        lock = threading.Lock()
+
+        def model() -> None:
+            if not built:
+                with lock, tf.Graph().as_default() as graph:
+                    tf.constant(1.0)
+                    built.append(graph)
+
+        in_threads(model, model)
+        return len(built)
+
+    assert "the result is 2, and in the first order it was 1" in str(fails(body))
+
+
+def check_a_dequeue_that_waits_in_tensorflow() -> None:
+    with tf.Graph().as_default() as graph:
+        queue = tf.FIFOQueue(1, [tf.float32], [[]])
+        value = tf.placeholder(tf.float32, [])
+        put, get = queue.enqueue(value), queue.dequeue()
+    session = tf.Session(graph=graph)
+
+    def body() -> list[float]:
+        thread = threading.Thread(target=lambda: [session.run(put, {value: number}) for number in range(2)])
+        thread.start()
+        found = [float(session.run(get)) for _ in range(2)]
+        thread.join()
+        return found
+
+    found = explore(body, max_schedules=5, patience_secs=0.1, timeout_secs=30.0)
+    assert any("exploration_checks.py" in place for place in found.outside), found
+
+
+def check_a_session_that_is_closed_under_its_user() -> None:
+    counter = Counter()
+
+    def body() -> None:
+        session = tf.Session(graph=counter.graph)
+        session.run(counter.init)
+        thread = threading.Thread(target=lambda: session.run(counter.read))
+        thread.start()
+        session.close()
+        thread.join()
+
+    error = fails(body)
+    assert "run after close" in str(error) or isinstance(error.__cause__, RuntimeError), error
+
+
+def check_a_graph_session_that_threads_build_in_turns() -> None:
+    def body() -> int:
+        with t1.GraphSession() as session:
+
+            def build() -> None:
+                with session.building():
+                    tf.constant(1.0)
+
+            in_threads(build, build)
+            return len(session.graph.get_operations())
+
+    found = explore(body, max_schedules=10)
+    assert found.schedules and not found.outside, found

@@ -1,0 +1,423 @@
+"""Every order of a program's threads: which are run, what is found in them, and how it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tf1sessions.errors import ScheduleError, UsageError
+from tf1sessions.testing.exploration import explore, same
+from tf1sessions.testing.schedules import point
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_is_left() -> Iterator[None]:
+    before = threading.enumerate()
+    yield
+    left = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in left:
+        thread.join(10.0)
+    assert not any(thread.is_alive() for thread in left)
+
+
+def in_threads(*functions: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=each) for each in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def fails(*functions: Callable[..., Any], **options: Any) -> ScheduleError:
+    """Return the error of an exploration, whose order fails alone as well."""
+    with pytest.raises(ScheduleError) as caught:
+        explore(*functions, **options)
+    with pytest.raises(ScheduleError) as again:
+        explore(*functions, **options, replay=caught.value.schedule)
+    assert again.value.schedule == caught.value.schedule
+    assert type(again.value.__cause__) is type(caught.value.__cause__)
+    return caught.value
+
+
+# -- which orders -----------------------------------------------------------------------------------------------------
+
+
+def passing(name: str, *names: str) -> Callable[[list[str]], None]:
+    def body(log: list[str]) -> None:
+        for each in names:
+            log.append(name + each)
+            point(each)
+        log.append(name + "end")
+
+    return body
+
+
+def test_every_order_of_points_is_run_once() -> None:
+    seen: list[tuple[str, ...]] = []
+    done = explore(passing("A", "1", "2"), passing("B", "1"), setup=list, check=lambda log: seen.append(tuple(log)))
+    assert (done.schedules, done.complete, len(seen), len(set(seen))) == (10, True, 10, 10)  # 5! / (3! 2!)
+    assert str(done) == "all 10 orders, of up to 5 steps"
+
+
+def locking(threads: int, times: int, locks: int = 1) -> Callable[[], None]:
+    def body() -> None:
+        made = [threading.Lock() for _ in range(locks)]
+
+        def work(number: int) -> None:
+            for _ in range(times):
+                with made[number % locks]:
+                    pass
+
+        in_threads(*[lambda number=number: work(number) for number in range(threads)])  # type: ignore[misc]
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("threads", "times", "locks", "orders"),
+    [
+        (2, 1, 1, 2 * 2),  # orders of the starts, of the locks
+        (2, 2, 1, 2 * 6),
+        (3, 1, 1, 6 * 6),
+        (2, 2, 2, 2),  # two locks that no two threads use
+        (3, 1, 3, 6),
+    ],
+)
+def test_orders_that_only_exchange_steps_which_use_different_things_are_run_once(
+    threads: int, times: int, locks: int, orders: int
+) -> None:
+    done = explore(locking(threads, times, locks))
+    assert (done.schedules, done.complete) == (orders, True)
+
+
+def test_many_orders_are_drawn_and_the_seed_decides_which() -> None:
+    def drawn(seed: int) -> list[tuple[str, ...]]:
+        seen: list[tuple[str, ...]] = []
+        many = [str(number) for number in range(8)]
+        done = explore(
+            *(passing(name, *many) for name in "ABC"),
+            setup=list,
+            check=lambda log: seen.append(tuple(log)),
+            max_schedules=30,
+            seed=seed,
+        )
+        assert (done.schedules, done.complete) == (30, False)
+        assert done.estimate > 1000 and str(done).startswith(f"30 of about {done.estimate} orders")
+        return seen
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_all_orders_of_few_preemptions() -> None:
+    seen: set[tuple[str, ...]] = set()
+    many = [str(number) for number in range(8)]
+
+    def check(log: list[str]) -> None:
+        seen.add(tuple(log))
+
+    done = explore(passing("A", *many), passing("B", *many), setup=list, check=check, max_preemptions=1)
+    assert not done.complete and done.preemptions == 1
+    # One stops the other at one of its 8 points, or none does: either may be first.
+    assert len(seen) == 2 * 8 + 2
+
+
+# -- what is found ----------------------------------------------------------------------------------------------------
+
+
+def lost_update(box: list[int]) -> None:
+    value = box[0]
+    point("read")
+    box[0] = value + 1
+
+
+def is_two(box: list[int]) -> None:
+    assert box[0] == 2
+
+
+def test_the_order_that_breaks_is_the_shortest_and_can_be_replayed() -> None:
+    error = fails(lost_update, lost_update, setup=lambda: [0], check=is_two)
+    assert isinstance(error.__cause__, AssertionError)
+    assert error.schedule == "A1 B"
+    assert "B starts" in str(error) and "replay='A1 B'" in str(error)
+    explore(lost_update, lost_update, setup=lambda: [0], check=is_two, replay="A2 B")
+
+
+def broken_counter() -> None:
+    lock, box = threading.Lock(), [0]
+
+    def add() -> None:
+        with lock:
+            value = box[0]
+        with lock:
+            box[0] = value + 1
+
+    in_threads(add, add, add)
+    assert box[0] == 3, box
+
+
+def test_locks_are_points_by_themselves() -> None:
+    error = fails(broken_counter)
+    assert isinstance(error.__cause__, AssertionError)
+    assert "waits for a lock at" in str(error) and "test_exploration.py" in str(error)
+    assert len(error.schedule.split()) <= 4
+
+
+def test_a_deadlock_is_known_at_once() -> None:
+    def body() -> None:
+        one, other = threading.Lock(), threading.RLock()
+
+        def work(first: Any, second: Any) -> None:
+            with first, second:
+                pass
+
+        in_threads(lambda: work(one, other), lambda: work(other, one))
+
+    error = fails(body, timeout_secs=1000.0)
+    assert "3 tasks wait, and nobody can go on" in str(error)
+    assert str(error).count("waits for a lock") >= 2
+
+
+def test_a_wait_that_nobody_ends() -> None:
+    def body() -> None:
+        came, ready = threading.Condition(), []
+
+        def work() -> None:
+            with came:
+                ready.append(1)
+                came.notify()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        with came:
+            came.wait()  # which may have been notified before
+        thread.join()
+
+    assert "nobody can go on" in str(fails(body))
+
+
+def test_results_that_differ() -> None:
+    def body() -> list[int]:
+        line: queue.Queue[int] = queue.Queue()
+        in_threads(lambda: line.put(1), lambda: line.put(2))
+        return [line.get(), line.get()]
+
+    assert "the result is [2, 1], and in the first order it was [1, 2]" in str(fails(body))
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("x"), SystemExit(3), KeyboardInterrupt()])
+def test_what_a_function_raises(error: BaseException) -> None:
+    def raises() -> None:
+        raise error
+
+    assert fails(raises, lambda: point("a")).__cause__ is error
+
+
+def test_what_a_thread_raises() -> None:
+    def body() -> None:
+        in_threads(lambda: 1 / 0)
+
+    assert isinstance(fails(body).__cause__, ZeroDivisionError)
+
+
+def test_a_program_without_an_end() -> None:
+    def body() -> None:
+        while True:
+            point("again")
+
+    assert "has made 500 steps and does not end" in str(fails(body, max_steps=500))
+
+
+# -- what is right in every order -------------------------------------------------------------------------------------
+
+
+def with_events() -> int:
+    ready, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        ready.wait()
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    ready.set()
+    done.wait(100.0)
+    assert done.is_set()
+    thread.join()
+    return 1
+
+
+def with_polls() -> None:
+    ready: list[int] = []
+    thread = threading.Thread(target=lambda: ready.append(1))
+    thread.start()
+    while not ready:
+        time.sleep(0.01)
+    thread.join()
+
+
+def with_a_queue() -> list[int]:
+    line: queue.Queue[int | None] = queue.Queue(1)
+    found = []
+
+    def put() -> None:
+        for number in range(3):
+            line.put(number)
+        line.put(None)
+
+    thread = threading.Thread(target=put)
+    thread.start()
+    while (item := line.get(timeout=100.0)) is not None:
+        found.append(item)
+    thread.join()
+    return found
+
+
+def with_a_pool() -> list[int]:
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda number: number * number, range(3)))
+
+
+def with_a_pool_that_is_left() -> int:
+    return ThreadPoolExecutor(1).submit(int, "3").result()
+
+
+def with_a_barrier_and_a_semaphore() -> None:
+    meet, few, inside = threading.Barrier(2), threading.Semaphore(1), [0]
+
+    def work() -> None:
+        meet.wait(100.0)
+        with few:
+            inside[0] += 1
+            point("inside")
+            assert inside[0] == 1
+            inside[0] -= 1
+
+    in_threads(work, work)
+
+
+def with_a_timer() -> None:
+    rung = threading.Event()
+    timer = threading.Timer(3600.0, rung.set)
+    timer.start()
+    before = time.monotonic()
+    rung.wait()
+    assert time.monotonic() - before >= 3600.0  # of the scheduler's time
+    timer.join()
+
+
+def with_a_daemon() -> None:
+    line: queue.SimpleQueue[int] = queue.SimpleQueue()
+    threading.Thread(target=lambda: [line.get() for _ in range(9)], daemon=True).start()
+    line.put(1)
+
+
+def with_an_event_loop() -> int:
+    async def work() -> int:
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1) as pool:
+            first, second = await asyncio.gather(loop.run_in_executor(pool, lambda: 1), asyncio.sleep(100.0, result=2))
+        return first + second
+
+    return asyncio.run(work())
+
+
+def with_random_numbers() -> float:
+    in_threads(lambda: None)
+    return random.random()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        with_events,
+        with_polls,
+        with_a_queue,
+        with_a_pool,
+        with_a_pool_that_is_left,
+        with_a_barrier_and_a_semaphore,
+        with_a_timer,
+        with_a_daemon,
+        with_an_event_loop,
+        with_random_numbers,
+    ],
+)
+def test_what_is_right_in_every_order(body: Callable[[], Any]) -> None:
+    done = explore(body, max_schedules=60, timeout_secs=20.0)
+    assert done.schedules and done.repeatable and not done.outside, done
+
+
+def test_what_is_not_under_control_is_named() -> None:
+    import _thread
+
+    raw = _thread.allocate_lock()  # of C, made before
+
+    def body() -> None:
+        gate = threading.Event()
+
+        def work() -> None:
+            gate.wait()
+            point("lets go")
+            raw.release()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        raw.acquire()
+        gate.set()
+        with raw:
+            pass
+        thread.join()
+
+    done = explore(body, max_schedules=2, patience_secs=0.05, timeout_secs=20.0)
+    assert any("test_exploration.py" in place for place in done.outside)
+    assert "not under control" in str(done)
+
+
+def test_who_waits_in_c_for_ever() -> None:
+    import _thread
+
+    raw = _thread.allocate_lock()
+    raw.acquire()
+    try:
+        with pytest.raises(ScheduleError, match="nothing has gone on for"):
+            explore(raw.acquire, lambda: None, patience_secs=0.02, timeout_secs=0.3)
+    finally:
+        raw.release()
+
+
+# -- calls ------------------------------------------------------------------------------------------------------------
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(UsageError, match="0 functions"):
+        explore()
+    with pytest.raises(UsageError, match="at least one schedule"):
+        explore(print, max_schedules=0)
+    with pytest.raises(UsageError, match="task 'C' should go on after 0 steps, and only A B can"):
+        explore(lambda: None, lambda: None, replay="C1")
+    with pytest.raises(UsageError, match="'A:start' in 'A:start' is no part of an order"):
+        explore(print, replay="A:start")
+
+
+def test_all_is_put_back() -> None:
+    before = (threading.Lock, threading.Thread.start, time.sleep, queue.SimpleQueue, random.getstate())
+    explore(with_a_pool, max_schedules=3)
+    assert (threading.Lock, threading.Thread.start, time.sleep, queue.SimpleQueue, random.getstate()) == before
+
+
+def test_same() -> None:
+    import numpy as np
+
+    assert same({"a": [1, (2.0, None)]}, {"a": [1, (2.0, None)]})
+    assert not same([1], [2]) and not same([1], [1, 1]) and not same(1, 1.0) and not same({"a": 1}, {"b": 1})
+    assert same(np.array([np.nan]), np.array([np.nan])) and not same(np.zeros(2), np.zeros(3))
+    assert same(object(), object())  # nothing is known of them

@@ -1,0 +1,221 @@
+"""Orders of a whole program's threads, each in a fork of a process that is ready to run it.
+
+Data flow::
+
+    exploring.py: explore_program() ──▶ the program's process: execute(payload)
+      begin() ──▶ _ProgramOrders, in this process: fork() for each order ──▶ the child returns from begin()
+                       ▲                                                      └─▶ the program runs, under a Scheduler
+                       └── a pipe: steps, what went wrong ◀── _report(), a thread of the child, which ends it
+      what was covered, or went wrong ──▶ result.json
+
+So each order begins with a program that has never run: its modules, graphs and files in memory are new. TensorFlow has
+been imported, but nothing was run, and so a fork is safe. What the program prints is shown for the first order, and for
+the one that goes wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import pickle
+import random
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from tf1sessions.errors import ScheduleError, UsageError
+from tf1sessions.scripts import importer, program
+from tf1sessions.testing.cooperative import cooperative
+from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS, OrdersOf, Outcome
+from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher
+from tf1sessions.testing.vector_clocks import VectorClocks, tracking
+
+__all__ = ["execute"]
+
+
+def execute(payload: Mapping[str, Any]) -> int:
+    """Explore the orders of a program that is run as by :func:`tf1sessions.scripts.program.execute`.
+
+    Args:
+        payload: ``notes`` is the file for the result, ``ignore`` the values of the kinds that are not reported,
+            ``orders`` how many there may be, ``replay`` the one that is run instead.
+    """
+    explored = _Explored(payload)
+    return program.execute(payload, explored.begin, explored.end, explored.raised)
+
+
+class _InChild(BaseException):
+    """Unwinds the parent's calls in a child, which is to run one order."""
+
+    def __init__(self, strategy: Strategy, with_places: bool, pipe: int) -> None:
+        super().__init__()
+        self.strategy = strategy
+        self.with_places = with_places
+        self.pipe = pipe
+
+
+class _Explored:
+    def __init__(self, payload: Mapping[str, Any]) -> None:
+        self._payload = payload
+        self._ignore = tuple(map(RaceKind, payload["ignore"]))
+        self._order: _Order | None = None
+        self._error: BaseException | None = None
+
+    def begin(self) -> None:
+        """In the parent, run all orders and end the process; in a child, return when the program may begin."""
+        unused = Watcher(PATIENCE_SECS, TIMEOUT_SECS)  # each child has one
+        orders = _ProgramOrders([lambda: None], None, None, 0, self._ignore, MAX_STEPS, unused)
+        result: dict[str, Any] = {}
+        try:
+            result["covered"] = str(orders.explore(self._payload["orders"], None, self._payload["replay"]))
+        except ScheduleError as error:
+            text = str(error).rpartition("\n")[0]  # without what a caller of explore() is to do
+            result |= {"failure": text, "schedule": error.schedule}  # type: ignore[attr-defined]
+        except UsageError as error:
+            result["wrong"] = str(error)
+        except _InChild as child:
+            self._order = _Order(child, self._ignore)
+        if self._order is None:
+            _write(self._payload["notes"], result)
+            _end_process(1 if "failure" in result else 2 if "wrong" in result else 0)
+        self._order.begin()
+
+    def raised(self, error: BaseException) -> None:
+        """Note what ended the program."""
+        self._error = error
+
+    def end(self, exit_code: int) -> None:
+        """Let the order end with the program's other threads."""
+        assert self._order is not None
+        error = self._error
+        if error is None and exit_code:
+            error = SystemExit(exit_code)
+        self._order.end(error)
+
+
+class _ProgramOrders(OrdersOf):
+    """Orders of a program, each in a child."""
+
+    @contextlib.contextmanager
+    def prepared(self) -> Any:
+        yield  # a child does that for itself
+
+    def order(self, strategy: Strategy, *, with_places: bool = False) -> Outcome:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        reads, writes = os.pipe()
+        pid = os.fork()
+        if not pid:
+            os.close(reads)
+            if self._run and not with_places:
+                _be_silent()
+            raise _InChild(strategy, with_places, writes)
+        os.close(writes)
+        with os.fdopen(reads, "rb") as file:
+            content = file.read()
+        os.waitpid(pid, 0)
+        if not content:
+            return Outcome([], Failure("hang", "its process ended before its threads did"), False)
+        told = pickle.loads(content)  # which a fork of this process has written
+        steps = _follow(strategy, told["steps"])
+        if told["asked"] is not None:
+            ready, running = told["asked"]
+            strategy.choose(ready, running, steps)  # raises what it has raised there
+        self._longest = max(self._longest, len(steps))
+        self._outside |= told["outside"]
+        return Outcome(steps, told["failure"], told["is_cut"])
+
+
+def _follow(strategy: Strategy, told: list[tuple[Any, ...]]) -> list[Step]:
+    """Let a strategy know what its copy has chosen in a child; returns the steps."""
+    steps: list[Step] = []
+    for task, ready, running, what, place, touched in told:
+        strategy.choose(ready, running, steps)
+        steps.append(Step(task, ready, running, what, place))
+        steps[-1].touched = touched
+    return steps
+
+
+def _be_silent() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _write(path: str, result: Mapping[str, Any]) -> None:
+    with open(f"{path}.new", "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    os.replace(file.name, path)
+
+
+def _end_process(exit_code: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(exit_code)
+
+
+class _Order:
+    """One order, in its child."""
+
+    def __init__(self, child: _InChild, ignore: tuple[RaceKind, ...]) -> None:
+        self._pipe = child.pipe
+        self._parent = os.getppid()
+        self._detector = RaceDetector(VectorClocks(), ignore)
+        self._scheduler = Scheduler(child.strategy, MAX_STEPS, with_places=child.with_places, keeps_still=True)
+        self._watched = contextlib.ExitStack()  # never left: the process ends
+        self._task = self._scheduler.add()
+
+    def begin(self) -> None:
+        """Put all in place, and let the calling thread be the first task."""
+        watcher = self._watched.enter_context(Watcher(PATIENCE_SECS, TIMEOUT_SECS))
+        threading.Thread(target=self._report, name="tf1sessions-report", daemon=True).start()
+        random.seed(0)
+        gc.disable()
+        self._watched.enter_context(cooperative())
+        self._watched.enter_context(tracking(self._detector.clocks))
+        importer.after_import(lambda _: self._watch_tensorflow())
+        self._scheduler.begin()
+        watcher.scheduler = self._scheduler
+        self._scheduler.enter(self._task)
+
+    def end(self, error: BaseException | None) -> None:
+        """End the first task, and wait for the end of the process."""
+        self._scheduler.leave_by(self._task, error)
+        threading.Event().wait()
+
+    def _watch_tensorflow(self) -> None:
+        from tf1sessions.testing.tensorflow_hooks import watch_graphs
+
+        self._watched.enter_context(watch_graphs(self._detector))
+
+    def _report(self) -> None:
+        """Wait for the order's end, tell the parent of it, and end the process."""
+        scheduler = self._scheduler
+        while not scheduler.wait(0.05):
+            if os.getppid() != self._parent:
+                os._exit(1)
+        self._detector.is_over = True
+        failure, hazards = scheduler.failure, [each for each in self._detector.reports if each.kind.level == "hazard"]
+        if failure is None and hazards and not scheduler.is_cut:
+            failure = Failure("hazard", f"the race detector reports:\n{hazards[0]}")
+        if failure is not None:
+            failure = Failure(failure.kind, failure.text, failure.raised)
+        told = {
+            "steps": [
+                (step.task, step.ready, step.running, step.what, step.place, step.touched) for step in scheduler.steps
+            ],
+            "asked": scheduler.asked if scheduler.is_cut or scheduler.error is not None else None,
+            "failure": failure,
+            "is_cut": scheduler.is_cut,
+            "outside": scheduler.outside,
+        }
+        with os.fdopen(self._pipe, "wb") as file:
+            pickle.dump(told, file)
+        _end_process(0)

@@ -1,0 +1,102 @@
+"""Explores the orders of a program's threads, in a process of its own; what ``tf1sessions races --explore`` calls.
+
+Data flow; no TensorFlow in the caller's process::
+
+    explore_program(job) ──▶ scripts.runner.Run ──▶ the program's process: explored_program.py ──▶ result.json
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tf1sessions.errors import UsageError
+from tf1sessions.scripts.jobs import Job, JobSettings
+from tf1sessions.scripts.runner import Run, RunSettings
+from tf1sessions.testing.reports import RaceKind
+
+__all__ = ["Explored", "explore_program"]
+
+
+@dataclass(frozen=True)
+class Explored:
+    """Result of a program's exploration.
+
+    Attributes:
+        covered: Which orders were run, in words; empty if one went wrong.
+        failure: What went wrong, in words; empty if nothing did.
+        schedule: The order in which it did.
+        ended: Whether it ended by itself, not by the time limit or an interrupt.
+        exit_code: 124 after the time limit, 128 + signal after a signal.
+    """
+
+    covered: str
+    failure: str
+    schedule: str
+    ended: bool
+    exit_code: int
+
+
+def explore_program(
+    job: Job,
+    orders: int,
+    *,
+    replay: str | None = None,
+    ignore: Iterable[RaceKind] = (),
+    time_limit: float | None = None,
+    stdio: tuple[int | None, int, int] | None = (0, 1, 2),
+) -> Explored:
+    """Run a program in so many orders of its threads at most, each from its beginning, until one goes wrong.
+
+    Args:
+        job: The program, its arguments and settings.
+        orders: How many at most.
+        replay: One order instead, the ``schedule`` of an earlier result.
+        ignore: Kinds of hazards that do not count.
+        time_limit: Seconds after which all ends; by default the job's own limit.
+        stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that is discarded.
+
+    Raises:
+        ScriptUsageError: The program cannot be run; nothing was started.
+        UsageError: The replay is no order of this program.
+        WorkerStartError: TensorFlow could not be loaded.
+
+    Thread-safety: may be called from any thread, by several at once.
+
+    Example:
+        >>> from tf1sessions.scripts.jobs import Job
+        >>> found = explore_program(Job(script="train.py"), 100)    # doctest: +SKIP
+    """
+    with tempfile.TemporaryDirectory(prefix="tf1sessions-orders-") as name:
+        folder, notes = Path(name), Path(name, "result.json")
+        running = Run(
+            [replace(job, settings=JobSettings(time_limit=time_limit).over(job.settings))],
+            RunSettings(
+                out=str(folder / "run"),
+                stdio=stdio,
+                target="tf1sessions.testing.explored_program:execute",
+                more={
+                    "notes": str(notes),
+                    "ignore": [kind.value for kind in ignore],
+                    "orders": orders,
+                    "replay": replay,
+                },
+            ),
+        )
+        with running.heeding_signals():
+            summary = running.run()
+        found: dict[str, Any] = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
+    if "wrong" in found:
+        raise UsageError(found["wrong"], where="the exploration", next_step="See what the program does by itself.")
+    (record,) = summary.records
+    return Explored(
+        found.get("covered", ""),
+        found.get("failure", ""),
+        found.get("schedule", ""),
+        summary.interrupted_by is None and record.state != "timeout",
+        summary.exit_code,
+    )
