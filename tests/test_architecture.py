@@ -25,6 +25,7 @@ NAME = "tf1sessions"
 BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
     "texts": (),
+    "sarif": (),
     "files": (),
     "forks": ("errors",),
     "source": ("errors", "files"),
@@ -36,6 +37,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "serving": ("", "errors", "files", "runtime", "sessions", "pipelines", "models", "pools"),
     "estimator": ("errors", "runtime"),
     "contrib": ("errors", "source", "runtime", "estimator"),
+    "horovod": ("errors", "runtime", "serving"),
     "scripts": (
         "errors",
         "source",
@@ -49,10 +51,10 @@ BELOW: dict[str, tuple[str, ...]] = {
         "models",
         "pools",
     ),
-    "cluster": ("errors", "source", "texts", "scripts"),
-    "porting": ("errors", "source", "texts", "files", "runtime", "models", "scripts"),
+    "cluster": ("errors", "source", "texts", "horovod", "scripts"),
+    "porting": ("errors", "source", "texts", "sarif", "files", "runtime", "models", "scripts"),
     "doctor": ("", "errors", "source", "forks", "runtime", "sessions", "scripts", "contrib"),
-    "testing": ("errors", "texts", "files", "runtime", "sessions", "pipelines", "pools", "scripts"),
+    "testing": ("errors", "texts", "sarif", "files", "runtime", "sessions", "pipelines", "pools", "scripts"),
     "cli": (
         "",
         "errors",
@@ -124,7 +126,10 @@ COMMANDS_WITH_TENSORFLOW = {
 IMPORTERS = ("import_module", "__import__")  # functions that import what their first argument names
 # The pytest plugin is loaded by pytest itself, and these are its modules.
 PYTEST = {"pytest", "pytest_timeout"}
-PYTEST_PLUGIN = {f"tf1sessions.testing.{name}" for name in ("fixture_values", "plugin", "settings", "threaded_body")}
+PYTEST_PLUGIN = {
+    f"tf1sessions.testing.{name}"
+    for name in ("accepted_races", "fixture_values", "plugin", "settings", "threaded_body")
+}
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
 OPTIONAL = {"PIL", "google", "scipy"}  # google.protobuf comes with TensorFlow
 OPTIONAL |= {"fissix"}  # of the extra "port", for files of Python 2

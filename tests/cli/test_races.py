@@ -158,6 +158,7 @@ def test_names_do_not_steer_the_terminal(found: Install) -> None:
         (["x.py", "80"], "there is no script 80. Arguments come after --: tf1sessions races x.py -- 80"),
         (["-m", "mod", "y.py"], "both -m mod and y.py"),
         (["--json", "--sarif", "x.py"], "--json or --sarif"),
+        (["--explore", "9", "--sarif", "x.py"], "--sarif with --explore or --replay"),
         (["--suppressions", "none.toml", "-m", "mod"], "the suppressions cannot be read"),
     ],
 )

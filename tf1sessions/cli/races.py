@@ -130,8 +130,8 @@ def races(
             )
         if rules or as_sarif:
             raise click.UsageError(
-                f"{'--sarif' if as_sarif else '--suppressions'} with --explore or --replay: leave it out; --ignore KIND "
-                "leaves out kinds of races there."
+                f"{'--sarif' if as_sarif else '--suppressions'} with --explore or --replay: leave it out; "
+                "--ignore KIND leaves out kinds of races there."
             )
         _explore(ctx, job, orders or 1, replay, [_KINDS[name] for name in ignore], time_limit, as_json)
     found = find_races(
