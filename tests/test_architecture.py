@@ -36,6 +36,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "serving": ("", "errors", "files", "runtime", "sessions", "pipelines", "models", "pools"),
     "estimator": ("errors", "runtime"),
     "contrib": ("errors", "source", "runtime", "estimator"),
+    "horovod": ("errors", "runtime", "serving"),
     "scripts": (
         "errors",
         "source",
@@ -49,7 +50,7 @@ BELOW: dict[str, tuple[str, ...]] = {
         "models",
         "pools",
     ),
-    "cluster": ("errors", "source", "texts", "scripts"),
+    "cluster": ("errors", "source", "texts", "horovod", "scripts"),
     "porting": ("errors", "source", "texts", "files", "runtime", "models", "scripts"),
     "doctor": ("", "errors", "source", "forks", "runtime", "sessions", "scripts", "contrib"),
     "testing": ("errors", "texts", "runtime", "sessions", "pipelines", "pools", "scripts"),

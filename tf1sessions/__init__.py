@@ -16,6 +16,7 @@ below, and there are no circles::
     serving/           one process has the device and the models, others call it: by HTTP, gRPC, shared memory
     estimator/         tf.estimator of 1.15
     contrib/           tf.contrib of 1.15: a module here for each module there
+    horovod/           Horovod's API, where Horovod is not installed: ranks on this machine
     scripts/           unmodified TF1 programs: `tf1sessions run`, and the TF1 face of a process
     cluster/           distributed TF1 programs: `tf1sessions launch`, a cluster on this machine
     porting/           leaving TensorFlow 1: models, checkpoints, recordings, verify; and code: audit, port

@@ -304,5 +304,3 @@ def _shut(connection: socket.socket) -> None:
 def _ranks(ranks: Any) -> str:
     numbers = sorted(ranks)
     return f"rank {numbers[0]}" if len(numbers) == 1 else f"ranks {', '.join(map(str, numbers))}"
-
-

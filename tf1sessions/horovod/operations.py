@@ -1,13 +1,14 @@
 """``allreduce``, ``allgather`` and ``broadcast``: operations of a graph, or done at once in eager mode.
 
-Each gives its tensors to rank 0 under the operation's name and waits for those that all ranks get (:func:`exchanged`).
-As with Horovod, the name is that of the tensor in the graph: ranks whose graphs differ elsewhere, or which run operations
-in another order, still find each other. All gradients of an optimizer go in one exchange. With one rank there is
-nothing to exchange, and the operations are plain ones.
+Each gives its tensors to rank 0 under the operation's name and waits for those that all ranks get
+(:func:`exchanged`). As with Horovod, the name is that of the tensor in the graph: ranks whose graphs differ elsewhere, or
+which run operations in another order, still find each other. All gradients of an optimizer go in one exchange. With one
+rank there is nothing to exchange, and the operations are plain ones.
 
 An operation that waits must not keep a thread of the session's pool: with two threads, two ranks that begin with other
-operations would wait for each other for ever. A ``py_func`` keeps one. So it stands in the function of a data set of one
-element, with a thread of its own, and the graph takes that element: an operation that keeps no thread while it waits.
+operations would wait for each other for ever. A ``py_func`` keeps one. So it stands in the function of a data set of
+one element, with a thread of its own, and the graph takes that element: an operation that keeps no thread while it
+waits.
 """
 
 from __future__ import annotations
@@ -187,11 +188,10 @@ def _reduce(tensor: Any, kind: str, name: str) -> Any:
 
 
 def _with_gradient(tensor: Any, forward: Callable[[Any], Any], gradient: Callable[[Any], Any]) -> Any:
-    @tf.custom_gradient
     def run(inner: Any) -> Any:
         return forward(inner), gradient
 
-    return run(tensor)
+    return tf.custom_gradient(run)(tensor)
 
 
 def allgather(tensor: Any, name: str | None = None) -> Any:

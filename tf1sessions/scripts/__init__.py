@@ -41,6 +41,7 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
     importer.py               which module an import gives
     contrib_modules.py        tensorflow.contrib and its inner addresses
     estimator_modules.py      tensorflow.estimator and its inner addresses
+    horovod_modules.py        horovod, where it is not installed
     namespace.py              what `import tensorflow as tf` gives
     missing.py                what TF1 had and is gone, and what replaces it
     moved.py                  old addresses inside TensorFlow
