@@ -60,7 +60,7 @@ def DistributedOptimizer(
 ) -> Any:
     """Return a Keras optimizer as the given one, which averages gradients over all ranks before it applies them.
 
-    Its class has the name of the given one's, so that a model that was compiled with it loads where there is no Horovod.
+    Its class has the name of the given one's: a model that was compiled with it loads where there is no Horovod.
 
     Args:
         optimizer: An optimizer of Keras.

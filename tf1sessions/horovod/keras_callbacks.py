@@ -71,8 +71,8 @@ class LearningRateScheduleCallback(tf.keras.callbacks.Callback):  # type: ignore
         multiplier: A number, or a function of the epoch.
         start_epoch: The first epoch in which it acts.
         end_epoch: The first in which it no longer does; None never ends.
-        staircase: Whether the rate changes at the beginning of epochs only; otherwise with each batch, and the epoch that
-            ``multiplier`` gets is a fraction.
+        staircase: Whether the rate changes at the beginning of epochs only; otherwise with each batch, and the epoch
+            that ``multiplier`` gets is a fraction.
         momentum_correction: Whether the momentum is scaled for the batch at which the rate changes.
         steps_per_epoch: For ``staircase=False`` where Keras does not know it.
         initial_lr: By default the optimizer's rate when the training begins.
