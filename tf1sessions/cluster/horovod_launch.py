@@ -3,7 +3,8 @@
 Data flow: :class:`HorovodLaunch` makes a :class:`~tf1sessions.scripts.jobs.Job` of each rank, with what
 :mod:`tf1sessions.horovod.launched` reads from its environment, and runs them at once as one
 :class:`~tf1sessions.scripts.runner.Run`. They talk to each other (horovod/hub.py); here is only looked whether each of
-them has called ``hvd.init()`` by its end, which it notes by a mark (:func:`.task_main.execute_rank`). The first rank that
+them has called ``hvd.init()`` by its end, which it notes by a mark (:func:`.task_main.execute_rank`). The first rank
+that
 fails ends the run (``fail_fast``).
 """
 

@@ -1,6 +1,7 @@
 """Horovod's API for TensorFlow and Keras, where Horovod itself is not installed.
 
-Programs import it as ``horovod.tensorflow`` and ``horovod.keras``; ``scripts/horovod_modules.py`` has these modules. The
+Programs import it as ``horovod.tensorflow`` and ``horovod.keras``; ``scripts/horovod_modules.py`` has these modules.
+The
 processes of a program are ranks of one machine, started by ``tf1sessions launch --horovod N``. A program that was
 started in another way is the only rank.
 

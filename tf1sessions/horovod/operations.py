@@ -2,7 +2,8 @@
 
 Each gives its tensors to rank 0 under the operation's name and waits for those that all ranks get
 (:func:`exchanged`). As with Horovod, the name is that of the tensor in the graph: ranks whose graphs differ elsewhere,
-or which run operations in another order, still find each other. All gradients of an optimizer go in one exchange. With one
+or which run operations in another order, still find each other. All gradients of an optimizer go in one exchange.
+With one
 rank there is nothing to exchange, and the operations are plain ones.
 
 An operation that waits must not keep a thread of the session's pool: with two threads, two ranks that begin with other

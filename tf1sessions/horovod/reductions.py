@@ -1,7 +1,8 @@
 """What becomes of the arrays that all ranks gave for one exchange, or why they do not fit together.
 
 An exchange has a name and one or more parts, each with what is to be done: ``"sum"``, ``"min"``, ``"max"`` and
-``"product"`` reduce, ``"gather"`` joins along the first dimension, ``"broadcast"`` takes the array of the root. Ranks are
+``"product"`` reduce, ``"gather"`` joins along the first dimension, ``"broadcast"`` takes the array of the root.
+Ranks are
 taken in their order, so that results are the same in each run.
 """
 
