@@ -44,10 +44,10 @@ def send(
     described = [[array.dtype.name, list(array.shape), number not in left_out] for number, array in enumerate(arrays)]
     head = json.dumps({**header, "arrays": described}).encode()
     sent = [array for number, array in enumerate(arrays) if number not in left_out and array.size]
-    pieces = [memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data) for array in sent]
+    pieces: list[Any] = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in sent]
     start = _LENGTH.pack(len(head)) + head
     while pieces and pieces[0].nbytes <= _SMALL:
-        start += pieces.pop(0)
+        start += pieces.pop(0).tobytes()
     connection.sendall(start)
     for piece in pieces:
         connection.sendall(piece)
