@@ -241,6 +241,17 @@ SCRIPTS = {
         for row in tf.data.Dataset.from_tensor_slices([1, 2]):
             print(int(row))
     """,
+    "eager_in_main": """
+        import tensorflow as tf
+
+        def main(_):
+            config = tf.ConfigProto()
+            config.gpu_options.allow_growth = True
+            tf.enable_eager_execution(config=config)
+            print(tf.add(1, 2).numpy())
+
+        tf.app.run()
+    """,
     "v1_everything": """
         import numpy as np
         import tensorflow as tf
@@ -500,6 +511,7 @@ def test_two_running_jobs_that_write_to_one_folder_are_warned_once_each_folder(r
 
 def test_eager_scripts(ran):
     assert ran("eager")[:2] == (0, "6 True\n1\n2\n")
+    assert ran("eager_in_main")[:2] == (0, "3\n")
 
 
 def test_everyday_tensorflow_1(ran):

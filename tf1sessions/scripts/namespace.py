@@ -163,6 +163,7 @@ def build(real: Any) -> ModuleType:
     old_graphs.apply(face)
     old_debugger.apply()
     op_libraries.apply(face, real.__version__)
+    face.enable_eager_execution = _with_unused_context_dropped(face.enable_eager_execution)
     return face
 
 
@@ -175,6 +176,23 @@ def _quietly(call: Callable[[], None]) -> None:
         call()
     finally:
         logger.setLevel(level)
+
+
+def _with_unused_context_dropped(enable: Callable[..., None]) -> Callable[..., None]:
+    """Let a program choose its options of eager execution in the function that it gives to ``tf.app.run``.
+
+    A module of TensorFlow's tests asks for the GPUs when that begins, which makes a context with other options.
+    """
+
+    @functools.wraps(enable)
+    def enable_eager_execution(*args: Any, **kwargs: Any) -> None:
+        eager: Any = importlib.import_module("tensorflow.python.eager.context")
+        with eager._context_lock:
+            if eager._context is not None and not eager._context._initialized:
+                eager._context = None
+        enable(*args, **kwargs)
+
+    return enable_eager_execution
 
 
 def _leave_out_advice() -> None:
