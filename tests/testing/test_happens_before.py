@@ -37,8 +37,8 @@ from tf1sessions.testing.vector_clocks import VectorClocks, hand_over, take_over
 DEADLINE = 30.0
 # What threading and queue make of C when nothing is watched.
 # Also where another test module has begun the watching already.
-MADE_BEFORE = locks._allocate()
-MADE_BEFORE_AGAIN = locks._RAW_RLOCK()
+MADE_BEFORE = locks.make_raw_lock()
+MADE_BEFORE_AGAIN = locks.RawRLock()
 QUEUE_MADE_BEFORE = _queue.SimpleQueue()
 
 
@@ -1164,7 +1164,7 @@ def test_libraries_lock_for_themselves() -> None:
 
 def test_locks_that_a_frame_can_name() -> None:
     holder = threading.Event()  # anything with attributes
-    holder.guard = locks._allocate()  # type: ignore[attr-defined]
+    holder.guard = locks.make_raw_lock()  # type: ignore[attr-defined]
     with MADE_BEFORE_AGAIN, holder.guard:  # type: ignore[attr-defined]
         found = {lock.name: lock.mine for lock in opaque_locks([sys._getframe()])}
     assert found == {"MADE_BEFORE_AGAIN": True, "holder.guard": None}
