@@ -121,40 +121,30 @@ def races(
 
     rules = () if suppressions is None else read_suppressions(suppressions)
     job = Job(script=None if module else scripts[0], module=module, args=ctx.obj)
+    kinds = [_KINDS[name] for name in ignore]
     if orders is not None or replay is not None:
         if orders is not None and replay is not None:
             raise click.UsageError(f"--explore {orders} and --replay {replay!r}: give one of them.")
-        if fail_on != "hazards":
-            raise click.UsageError(
-                f"--fail-on {fail_on} with --explore or --replay, which end at hazards: leave it out."
-            )
-        if rules or as_sarif:
-            raise click.UsageError(
-                f"{'--sarif' if as_sarif else '--suppressions'} with --explore or --replay: leave it out; "
-                "--ignore KIND leaves out kinds of races there."
-            )
-        _explore(ctx, job, orders or 1, replay, [_KINDS[name] for name in ignore], time_limit, as_json)
-    found = find_races(
-        job,
-        ignore=[_KINDS[name] for name in ignore],
-        suppressions=rules,
-        time_limit=time_limit,
-        stdio=(0, 2, 2) if as_json or as_sarif else (0, 1, 2),
-    )
-    if as_json:
-        click.echo(json.dumps(_as_json(found), indent=1))
-    elif as_sarif:
-        from tf1sessions.testing.race_sarif import report
-
-        click.echo(json.dumps(report(found.reports, __version__), indent=1))
-    else:
-        _print(found)
-    for rule in found.unused:
-        click.echo(f"unused suppression: {printable(str(rule))}", err=True)
+        _check_explored(fail_on, bool(rules), as_sarif)
+        _explore(ctx, job, orders or 1, replay, kinds, time_limit, as_json)
+    stdio = (0, 2, 2) if as_json or as_sarif else (0, 1, 2)
+    found = find_races(job, ignore=kinds, suppressions=rules, time_limit=time_limit, stdio=stdio)
+    _show(found, as_json, as_sarif)
     levels = list(_LEVELS)
     failing = levels[: levels.index(fail_on.removesuffix("s")) + 1]
     fails = any(report.kind.level in failing for report in found.reports)
     ctx.exit(1 if fails else found.exit_code if found.ended else 0)
+
+
+def _check_explored(fail_on: str, suppresses: bool, as_sarif: bool) -> None:
+    """Refuse options that an exploration does not have."""
+    if fail_on != "hazards":
+        raise click.UsageError(f"--fail-on {fail_on} with --explore or --replay, which end at hazards: leave it out.")
+    if suppresses or as_sarif:
+        raise click.UsageError(
+            f"{'--sarif' if as_sarif else '--suppressions'} with --explore or --replay: leave it out; "
+            "--ignore KIND leaves out kinds of races there."
+        )
 
 
 def _explore(
@@ -195,6 +185,19 @@ def _summary(reports: Sequence[Report]) -> dict[str, int]:
 def _as_json(found: Found) -> dict[str, Any]:
     content = {"reports": [report.to_json() for report in found.reports], **_summary(found.reports)}
     return content | {"exit_code": found.exit_code, "ended_by_itself": found.ended, "forked": found.forked}
+
+
+def _show(found: Found, as_json: bool, as_sarif: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(_as_json(found), indent=1))
+    elif as_sarif:
+        from tf1sessions.testing.race_sarif import report
+
+        click.echo(json.dumps(report(found.reports, __version__), indent=1))
+    else:
+        _print(found)
+    for rule in found.unused:
+        click.echo(f"unused suppression: {printable(str(rule))}", err=True)
 
 
 def _print(found: Found) -> None:
