@@ -30,6 +30,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NoReturn, Protocol
 
+from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.testing.frames import format_frame, program_frame, program_frames
 from tf1sessions.testing.locks import make_raw_lock
 from tf1sessions.texts import text_of
@@ -525,7 +526,7 @@ class Scheduler:
             self._finish()
             return
         lines = [f"{len(left)} tasks wait, and nobody can go on:"]
-        frames = sys._current_frames()
+        frames = current_frames()
         for task in left:
             frame = frames.get(task.ident)
             place = frame and program_frame_of(frame)
@@ -548,12 +549,13 @@ class Scheduler:
             if self.running is not task or len(self.steps) != steps or task.is_parked or self.is_over:
                 return
             task.is_away = True
-            frame = sys._current_frames().get(task.ident)
+            frame = current_frames().get(task.ident)
             self.outside.add((frame and program_frame_of(frame)) or "an unknown place")
             chosen = self._next(None)
         self._hand(chosen)
 
 
+@without_collection
 def program_frame_of(frame: Any) -> str:
     """Return the place of the program where a frame is; empty if there is none."""
     return next((format_frame(each) for each in program_frames(frame)), "")
@@ -625,7 +627,7 @@ class Watcher:
 
 
 def _hang(scheduler: Scheduler, waited: float) -> Failure:
-    frames = sys._current_frames()
+    frames = current_frames()
     lines = [f"nothing has gone on for {waited:.0f} s:"]
     for task in scheduler.tasks:
         if not task.ended:
