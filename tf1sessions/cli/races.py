@@ -69,7 +69,7 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
     metavar="N",
     help="Run the program in so many orders of its threads, each from its beginning, until one goes wrong.",
 )
-@click.option("--replay", metavar="ORDER", help='Run it in one order, as --explore has told it: "C2 B".')
+@click.option("--replay", metavar="ORDER", help='Run it in one order, which --explore has printed: "C2 B".')
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; the program's output goes to stderr."
 )

@@ -107,7 +107,7 @@ class Replicas:
         self.input_hook = IteratorHook(iterator, batches, number)
 
     def spec(self) -> EstimatorSpec:
-        """One EstimatorSpec for all replicas: their loss as it is told, and what trains them."""
+        """One EstimatorSpec for all replicas: the loss to be logged, and the train operation."""
         loss = self._strategy.reduce(tf.distribute.get_loss_reduction(), self._losses, axis=None)
         specs = [self._specs[replica] for replica in sorted(self._specs)]
         trains = [spec.train_op for spec in specs if spec.train_op is not None]

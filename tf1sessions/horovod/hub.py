@@ -8,7 +8,7 @@ Threads of a :class:`Hub`::
 
 An exchange is complete when all ranks have given their part. The thread that brings the last part combines them and
 sends the answers, that of rank 0 last: rank 0 may write into its array as soon as it has it. Each request gets one
-answer, arrays or an error, so a rank that ends after its last answer harms nobody's.
+answer, arrays or an error, so a rank that ends after its last answer changes no other rank's.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SEND_SECS = 60  # for which a rank may take nothing of its answer; arbitrary
 
 @dataclass(frozen=True)
 class Answer:
-    """What a rank gets: arrays, or the kind of an error and its text."""
+    """Answer to a rank: arrays, or the kind of an error and its text."""
 
     arrays: Sequence[NDArray[Any]] = ()
     kind: str = ""
@@ -65,7 +65,7 @@ def answer_of(answer: Answer) -> list[NDArray[Any]]:
 
 @dataclass
 class _Exchange:
-    """What the ranks have given under one name by now. Protected by the hub's lock until it is complete or failed."""
+    """An exchange of one name: the arrays of the ranks so far. The hub's lock guards it until it is complete or failed."""
 
     name: str
     limit_secs: float

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class _Distributed:
-    """What a distributed optimizer has before its own class: gradients of all ranks in place of this one's.
+    """The base of a distributed optimizer's class: gradients of all ranks in place of this one's.
 
     ``get_gradients`` is what models of TensorFlow 1 call, ``_compute_gradients`` is behind ``minimize``.
     """

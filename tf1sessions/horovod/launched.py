@@ -1,4 +1,4 @@
-"""What a launch gives each rank in its environment: which rank it is, where rank 0 is, and the key of all."""
+"""The variable by which a launch configures each rank: its number, the port of rank 0, and the key."""
 
 from __future__ import annotations
 

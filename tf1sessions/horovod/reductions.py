@@ -1,4 +1,4 @@
-"""What becomes of the arrays that all ranks gave for one exchange, or why they do not fit together.
+"""Reduces the arrays that all ranks gave for one exchange, or says why they do not fit together.
 
 An exchange has a name and one or more parts, each with what is to be done: ``"sum"``, ``"min"``, ``"max"`` and
 ``"product"`` reduce, ``"gather"`` joins along the first dimension, ``"broadcast"`` takes the array of the root. Ranks
@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one rank gives.
+    """The arrays of one rank for an exchange.
 
     Args:
         parts: What is to be done with each array.

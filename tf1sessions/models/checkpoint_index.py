@@ -27,7 +27,7 @@ _MOST_ELEMENTS = 2**62
 
 
 class _MalformedIndex(Exception):
-    """What is wrong with it."""
+    """An error in the index, in words."""
 
 
 def index_problem(path: str) -> str | None:

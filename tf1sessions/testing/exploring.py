@@ -2,22 +2,18 @@
 
 Data flow; no TensorFlow in the caller's process::
 
-    explore_program(job) ──▶ scripts.runner.Run ──▶ the program's process: explored_program.py ──▶ result.json
+    explore_program(job) ──▶ runs.run_with() ──▶ the program's process: explored_program.py ──▶ its findings
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 from tf1sessions.errors import UsageError
-from tf1sessions.scripts.jobs import Job, JobSettings
-from tf1sessions.scripts.runner import Run, RunSettings
+from tf1sessions.scripts.jobs import Job
 from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.runs import run_with
 
 __all__ = ["Explored", "explore_program"]
 
@@ -71,32 +67,11 @@ def explore_program(
         >>> from tf1sessions.scripts.jobs import Job
         >>> found = explore_program(Job(script="train.py"), 100)    # doctest: +SKIP
     """
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-orders-") as name:
-        folder, notes = Path(name), Path(name, "result.json")
-        running = Run(
-            [replace(job, settings=JobSettings(time_limit=time_limit).over(job.settings))],
-            RunSettings(
-                out=str(folder / "run"),
-                stdio=stdio,
-                target="tf1sessions.testing.explored_program:execute",
-                more={
-                    "notes": str(notes),
-                    "ignore": [kind.value for kind in ignore],
-                    "orders": orders,
-                    "replay": replay,
-                },
-            ),
-        )
-        with running.heeding_signals():
-            summary = running.run()
-        found: dict[str, Any] = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
+    more = {"ignore": [kind.value for kind in ignore], "orders": orders, "replay": replay}
+    target = "tf1sessions.testing.explored_program:execute"
+    notes, exit_code, ended = run_with(target, more, job, time_limit, stdio)
+    found = notes or {}
     if "wrong" in found:
         raise UsageError(found["wrong"], where="the exploration", next_step="See what the program does by itself.")
-    (record,) = summary.records
-    return Explored(
-        found.get("covered", ""),
-        found.get("failure", ""),
-        found.get("schedule", ""),
-        summary.interrupted_by is None and record.state != "timeout",
-        summary.exit_code,
-    )
+    covered, failure, schedule = (found.get(name, "") for name in ("covered", "failure", "schedule"))
+    return Explored(covered, failure, schedule, ended, exit_code)

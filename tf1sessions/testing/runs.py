@@ -23,7 +23,7 @@ from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.testing.reports import Access, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppression
 
-__all__ = ["Found", "find_races"]
+__all__ = ["Found", "find_races", "run_with"]
 
 
 @dataclass(frozen=True)
@@ -77,35 +77,57 @@ def find_races(
         >>> from tf1sessions.scripts.jobs import Job
         >>> found = find_races(Job(script="server.py"), time_limit=60)    # doctest: +SKIP
     """
+    more = {
+        "ignore": [kind.value for kind in ignore],
+        "suppressions": [rule.to_json() for rule in suppressions],
+    }
+    target = "tf1sessions.testing.race_detector_main:execute"
+    notes, exit_code, ended = run_with(target, more, job, time_limit, stdio, listener)
+    found = notes or {"reports": [], "forked": False, "unused": range(len(suppressions))}
+    return Found(
+        tuple(_shown(Report.from_json(report), job) for report in found["reports"]),
+        exit_code,
+        ended,
+        found["forked"],
+        tuple(suppressions[number] for number in found["unused"]),
+    )
+
+
+def run_with(
+    target: str,
+    more: dict[str, Any],
+    job: Job,
+    time_limit: float | None,
+    stdio: tuple[int | None, int, int] | None,
+    listener: Callable[[Event], None] | None = None,
+) -> tuple[dict[str, Any] | None, int, bool]:
+    """Run a program with code of ours in its process, which leaves its findings in the file ``notes`` of its payload.
+
+    Args:
+        target: The function that executes the program, ``"module:function"``.
+        more: Its payload besides.
+        job, time_limit, stdio, listener: As for :func:`find_races`.
+
+    Returns:
+        The findings, None if there are none; the exit code; whether the program ended by itself.
+    """
     with tempfile.TemporaryDirectory(prefix="tf1sessions-races-") as name:
-        folder, notes = Path(name), Path(name, "reports.json")
+        folder, notes = Path(name), Path(name, "notes.json")
         running = Run(
             [replace(job, settings=JobSettings(time_limit=time_limit).over(job.settings))],
             RunSettings(
                 out=str(folder / "run"),
                 stdio=stdio,
-                target="tf1sessions.testing.race_detector_main:execute",
-                more={
-                    "notes": str(notes),
-                    "ignore": [kind.value for kind in ignore],
-                    "suppressions": [rule.to_json() for rule in suppressions],
-                },
+                target=target,
+                more={"notes": str(notes), **more},
             ),
             listener,
         )
         with running.heeding_signals():
             summary = running.run()
-        found: dict[str, Any] = {"reports": [], "forked": False, "unused": range(len(suppressions))}
-        if notes.exists():
-            found = json.loads(notes.read_text("utf-8"))
+        found = json.loads(notes.read_text("utf-8")) if notes.exists() else None
     (record,) = summary.records
-    return Found(
-        tuple(_shown(Report.from_json(report), job) for report in found["reports"]),
-        summary.exit_code,
-        summary.interrupted_by is None and record.state != "timeout",
-        found["forked"],
-        tuple(suppressions[number] for number in found["unused"]),
-    )
+    return found, summary.exit_code, summary.interrupted_by is None and record.state != "timeout"
 
 
 def _shown(report: Report, job: Job) -> Report:

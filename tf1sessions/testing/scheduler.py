@@ -81,7 +81,7 @@ class Strategy(Protocol):
 
 
 class Step:
-    """What a task did between two stops.
+    """Step of a task: what it did between two stops.
 
     Attributes:
         task: Its name.
@@ -177,7 +177,7 @@ class Task:
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """What went wrong in an order.
+    """Failure of an order.
 
     Attributes:
         kind: ``"exception"``, ``"deadlock"``, ``"hang"``, ``"hazard"``, ``"result"`` or ``"endless"``.
