@@ -65,7 +65,7 @@ def answer_of(answer: Answer) -> list[NDArray[Any]]:
 
 @dataclass
 class _Exchange:
-    """An exchange of one name: the arrays of the ranks so far. The hub's lock guards it until it is complete or failed."""
+    """An exchange of one name: the arrays of the ranks so far. The hub's lock guards it until it has its end."""
 
     name: str
     limit_secs: float
