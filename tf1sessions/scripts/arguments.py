@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-__all__ = ["NAMED_ONLY", "ORDERS", "RENAMED", "apply", "renamed"]
+__all__ = ["NAMED_ONLY", "ORDERS", "RENAMED", "apply", "renamed", "replace"]
 
 _TENSOR_SCATTER = ("tensor", "indices", "updates", "name")
 
@@ -58,14 +58,15 @@ NAMED_ONLY = (
 def apply(face: ModuleType) -> None:
     """Replace the functions of the tables on ``face``, once."""
     for path, order in ORDERS.items():
-        _replace(face, path, functools.partial(_ordered, order=order))
+        replace(face, path, functools.partial(_ordered, order=order))
     for path, names in RENAMED.items():
-        _replace(face, path, functools.partial(renamed, names=names))
+        replace(face, path, functools.partial(renamed, names=names))
     for path in NAMED_ONLY:
-        _replace(face, path, _named_only)
+        replace(face, path, _named_only)
 
 
-def _replace(face: ModuleType, path: str, wrap: Callable[[Any], Any]) -> None:
+def replace(face: ModuleType, path: str, wrap: Callable[[Any], Any]) -> None:
+    """Replace the function at ``path`` of the face by ``wrap(function)``, so that it can be pickled as before."""
     *modules, name = path.split(".")
     owner: Any = face
     for module in modules:

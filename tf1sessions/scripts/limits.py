@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import arguments
 from .payload import ProgramSettings
 
 __all__ = ["Limits", "apply", "limit"]
@@ -75,7 +76,7 @@ def apply(limits: Limits, face: Any) -> None:
     session = importlib.import_module("tensorflow.python.client.session").BaseSession
     session.__init__ = _limited(session.__init__, limits, face, 3)
     face.train.Server.__init__ = _limited(face.train.Server.__init__, limits, face, 5)
-    face.enable_eager_execution = _limited(face.enable_eager_execution, limits, face, 0)
+    arguments.replace(face, "enable_eager_execution", lambda enable: _limited(enable, limits, face, 0))
 
 
 def _limited(original: Callable[..., Any], limits: Limits, face: Any, index: int) -> Callable[..., Any]:

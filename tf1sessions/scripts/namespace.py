@@ -163,7 +163,7 @@ def build(real: Any) -> ModuleType:
     old_graphs.apply(face)
     old_debugger.apply()
     op_libraries.apply(face, real.__version__)
-    vars(face)["enable_eager_execution"] = _with_unused_context_dropped(v1.enable_eager_execution)
+    arguments.replace(face, "enable_eager_execution", _with_unused_context_dropped)
     return face
 
 
