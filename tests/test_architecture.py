@@ -378,6 +378,22 @@ def test_modules_open_with_a_docstring() -> None:
     assert [name for name, text in docstrings.items() if not text.strip()] == []
 
 
+# A docstring's first line is imperative or a noun phrase; these begin a clause whose subject a reader has to guess.
+VAGUE_OPENING = re.compile(r"(What|Who|How|It|The same)\b")
+
+
+def vague_docstrings(source: str) -> list[str]:
+    """The first lines of docstrings that begin as :data:`VAGUE_OPENING`."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    texts = (ast.get_docstring(node) or "" for node in ast.walk(_tree(source)) if isinstance(node, documented))
+    return [text.partition("\n")[0] for text in texts if VAGUE_OPENING.match(text)]
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    vague = {module.name: vague_docstrings(module.source) for module in MODULES}
+    assert {name: lines for name, lines in vague.items() if lines} == {}
+
+
 # ------------------------------------------------------------------------------------------------------------ sizes
 
 LONGEST_FUNCTION, LONGEST_FILE = 60, 800  # in lines; a function's docstring does not count

@@ -167,7 +167,7 @@ def _read(paths: Sequence[Path]) -> list[SourceText | Unread]:
 def _verifier(
     paths: Sequence[Path], command: str, trace: str | None, time_limit: float | None
 ) -> Callable[[Sequence[StepPort]], list[StepVerification]]:
-    """What verifies steps by running a command, whose words are checked now."""
+    """Return a function that verifies steps by running a command, whose words are checked now."""
     from tf1sessions.porting.rewriting.verification import VerifiedProgram, verify_steps
     from tf1sessions.porting.traces import read
 

@@ -1,4 +1,4 @@
-"""What plain Python silently computes otherwise than ``tf1sessions run``, in ported programs: found in their text."""
+"""Differences between plain Python and ``tf1sessions run`` that say nothing, found in the text of ported programs."""
 
 from __future__ import annotations
 

@@ -285,7 +285,7 @@ def _check_folders(out: str | None, resume: str | None) -> None:
 
 
 def _cluster(address: str | None, cpus: float, gpus: float) -> tuple[int | None, dict[str, Any]]:
-    """How many jobs a Ray cluster has room for, and the settings of a run on it; nothing where none is wanted."""
+    """Return the number of jobs that a Ray cluster has room for, and a run's settings; nothing where none is wanted."""
     if address is None:
         return None, {}
     from tf1sessions.errors import ScriptUsageError

@@ -173,7 +173,7 @@ def _shown(host: str) -> str:
 
 
 def _log_to_terminal(*, access: bool) -> None:
-    """What the server notes goes to stderr, a line each; requests too, if they are to."""
+    """Write the server's notes to stderr, a line each; requests too, if they are to."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("tf1sessions.serving")

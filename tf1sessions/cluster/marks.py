@@ -13,7 +13,7 @@ _POLL_SECS = 0.1  # arbitrary: short beside the end of a process
 
 
 class Marks:
-    """Who is through, and whether all are. Used by several processes.
+    """Marks of the tasks that are through. Used by several processes.
 
     Args:
         folder: Where the marks are; it must be there.

@@ -1,4 +1,4 @@
-"""What optimizers around another optimizer have in common."""
+"""The common base of optimizers around another optimizer."""
 
 from __future__ import annotations
 

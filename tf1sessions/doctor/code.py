@@ -303,7 +303,7 @@ class Code:
         return False, 1
 
     def length(self, iterable: ast.expr) -> int | None:
-        """How many items an iterable has, where the text says."""
+        """Return the number of items of an iterable, where the text says."""
         if isinstance(iterable, ast.Tuple | ast.List | ast.Set):
             return len(iterable.elts)
         if isinstance(iterable, ast.Dict):

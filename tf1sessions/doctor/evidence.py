@@ -42,7 +42,7 @@ THREADS_A_CORE = 2
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """How places are shown: as the user named a file, else relative to the folder that the user is in.
+    """The form in which places are shown: as the user named a file, else relative to the folder that the user is in.
 
     Attributes:
         folder: That folder.

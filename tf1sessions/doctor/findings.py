@@ -13,7 +13,7 @@ __all__ = ["Finding", "Severity", "Source", "in_order"]
 
 
 class Severity(enum.IntEnum):
-    """How much it bites; the order in which findings are reported."""
+    """The severity of a finding; the order in which findings are reported."""
 
     NOTE = 1  #: costs time or memory, or is good to know
     WARNING = 2  #: may give other results, or fail, under some circumstances
@@ -21,7 +21,7 @@ class Severity(enum.IntEnum):
 
 
 class Source(enum.Enum):
-    """How it was found."""
+    """The way in which a finding was made."""
 
     MACHINE = "machine"
     STATIC = "static"  #: in the script's text

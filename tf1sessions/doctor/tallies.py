@@ -104,7 +104,7 @@ class ThreadClock:
 
 
 def _run_queue_secs() -> float:
-    """How long this thread was ready and no core was free for it; 0 where the kernel does not say."""
+    """Return how long this thread was ready while no core was free for it; 0 where the kernel does not say."""
     try:
         with open("/proc/thread-self/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9

@@ -56,7 +56,7 @@ class IteratorHook(tf.train.SessionRunHook):  # type: ignore[misc]
 
 
 class Replicas:
-    """What ``model_fn`` returns on each replica of a strategy, whose scope must be open.
+    """The results of ``model_fn`` on each replica of a strategy, whose scope must be open.
 
     Args:
         strategy: Of ``tf.compat.v1.distribute``.

@@ -47,7 +47,7 @@ def _mod_export_version(n: int) -> Filter:
 
 
 def _union(lf: Filter, rf: Filter) -> Filter:
-    """What either keeps."""
+    """Keep what either function keeps."""
 
     def keep(paths: Iterable[Path]) -> list[Path]:
         paths = list(paths)
@@ -57,7 +57,7 @@ def _union(lf: Filter, rf: Filter) -> Filter:
 
 
 def _negation(f: Filter) -> Filter:
-    """What ``f`` does not keep."""
+    """Keep what ``f`` does not keep."""
 
     def keep(paths: Iterable[Path]) -> list[Path]:
         paths = list(paths)
@@ -67,7 +67,7 @@ def _negation(f: Filter) -> Filter:
 
 
 def _get_paths(base_dir: str, parser: Callable[[Path], Path | None]) -> list[Path]:
-    """What is in ``base_dir``, by version.
+    """Return the paths in ``base_dir``, by version.
 
     Args:
         base_dir: A folder.

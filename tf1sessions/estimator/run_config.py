@@ -1,4 +1,4 @@
-"""How an Estimator runs: :class:`RunConfig`, with what ``TF_CONFIG`` in the environment says about the machines."""
+"""The configuration of an Estimator: :class:`RunConfig`, with the machines of ``TF_CONFIG`` in the environment."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TaskType:
 
 
 class RunConfig:
-    """How an Estimator runs; it does not change, see :meth:`replace`.
+    """The configuration of an Estimator; it does not change, see :meth:`replace`.
 
     Args:
         model_dir: Where checkpoints and summaries go.

@@ -10,7 +10,7 @@ __all__ = ["EmbeddingConfigSpec"]
 
 
 class EmbeddingConfigSpec:
-    """How a :class:`TPUEstimator` keeps embeddings on a TPU.
+    """The specification by which a :class:`TPUEstimator` keeps embeddings on a TPU.
 
     Raises:
         UnsupportedEnvironmentError: Always: there is no TPU.

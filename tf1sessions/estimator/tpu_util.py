@@ -18,7 +18,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class IterationsPerLoopCounter(NamedTuple):
-    """How long a loop runs: a number of steps ("count"), or of seconds ("seconds")."""
+    """The length of a loop: a number of steps ("count"), or of seconds ("seconds")."""
 
     value: int
     unit: str
@@ -38,7 +38,7 @@ def check_positive_integer(value: Any, name: str) -> None:
 
 
 def parse_iterations_per_loop(iterations_per_loop: int | str) -> IterationsPerLoopCounter:
-    """What 100, "100", "30s", "5m" and "1h" mean.
+    """Parse the length of a loop, such as 100, "100", "30s", "5m" or "1h".
 
     Raises:
         ValueError: It is nothing of the kind.

@@ -44,7 +44,7 @@ class _EvalFields(NamedTuple):
 
 
 class TrainSpec(_TrainFields):
-    """How to train.
+    """The specification of a training.
 
     Args:
         input_fn: See :meth:`Estimator.train`.
@@ -68,7 +68,7 @@ class TrainSpec(_TrainFields):
 
 
 class EvalSpec(_EvalFields):
-    """How to evaluate and export.
+    """The specification of evaluation and exports.
 
     Args:
         input_fn: See :meth:`Estimator.evaluate`.

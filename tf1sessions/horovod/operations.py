@@ -300,7 +300,7 @@ def _received(gradient: Any, came: Any, compression: Any, op: int) -> Any:
 
 
 def size_op(name: str | None = None) -> Any:
-    """How many ranks there are, as an int32 tensor."""
+    """Return the number of ranks as an int32 tensor."""
     return tf.constant(ranks.size(), tf.int32, name=name or "HorovodSize")
 
 

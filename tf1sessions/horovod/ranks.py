@@ -125,7 +125,7 @@ def rank() -> int:
 
 
 def size() -> int:
-    """How many ranks there are."""
+    """Return the number of ranks."""
     return _here().size
 
 
@@ -135,7 +135,7 @@ def local_rank() -> int:
 
 
 def local_size() -> int:
-    """How many ranks this machine has: all."""
+    """Return the number of ranks of this machine: all."""
     return _here().size
 
 
@@ -145,7 +145,7 @@ def cross_rank() -> int:
 
 
 def cross_size() -> int:
-    """How many machines have ranks: 1."""
+    """Return the number of machines that have ranks: 1."""
     return 1 + cross_rank()
 
 

@@ -249,7 +249,7 @@ def _loops(graph_index: GraphIndex) -> tuple[tuple[Loop, ...], Mapping[str, tupl
 
 
 def _conditions(graph_index: GraphIndex) -> int:
-    """How many tensors decide v1 conditions: a predicate's own Switch, and those of loops, are not among them."""
+    """Count the tensors that decide v1 conditions: a predicate's own Switch, and those of loops, are not among them."""
     deciders = set()
     for node in graph_index.graph_def.node:
         if _base(node.op) != "Switch" or len(node.input) < 2 or node.input[0] == node.input[1]:

@@ -31,7 +31,7 @@ class _MalformedIndex(Exception):
 
 
 def index_problem(path: str) -> str | None:
-    """What is wrong with the index at ``path``, in words; None where TensorFlow may read it, or it is not there."""
+    """Return the fault of the index at ``path``, in words; None where TensorFlow may read it, or it is not there."""
     if "://" not in path and not os.path.isfile(path):
         return None
     try:

@@ -1,4 +1,4 @@
-"""How many floating-point operations a node takes, from the shapes around it.
+"""Floating-point operations of a node, from the shapes around it.
 
 A multiplication and an addition are two. A function of each element (Relu, Exp) counts one for an element whatever it
 costs, Softmax five and LeakyRelu two, as TensorFlow's own profiler counts. Moving and choosing values is free. What

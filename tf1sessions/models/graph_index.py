@@ -80,7 +80,7 @@ class GraphIndex:
 
     @functools.cached_property
     def longest_chain(self) -> int:
-        """How many nodes follow on each other at most, each taking a value of the one before; loops count once."""
+        """Return the length of the longest chain of nodes, each taking a value of the one before; loops count once."""
         waits: dict[str, set[str]] = {}
         for node in self.graph_def.node:
             entries = () if node.op in ("NextIteration", "RefNextIteration") else node.input

@@ -505,7 +505,7 @@ def _name_of(item: Any) -> str:
 
 
 def _example(inputs: Mapping[str, TensorSpec]) -> str:
-    """How a signature with these inputs is called."""
+    """Return an example of a call of a signature with these inputs."""
     names = [name for name, spec in inputs.items() if not spec.optional]
     if all(name.isidentifier() for name in names):
         return f"Call it as model({', '.join(f'{name}=…' for name in names)})."

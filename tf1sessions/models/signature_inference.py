@@ -346,7 +346,7 @@ class _Inference:
 
 
 class _Training:
-    """How a graph is trained: which gradients of what change which variables.
+    """The training of a graph: which gradients of what change which variables.
 
     Attributes:
         found: Whether it is.

@@ -199,7 +199,7 @@ class _BatchedRows(concurrent.futures.Future):  # type: ignore[type-arg]
         return self._rows
 
     def seconds_left(self) -> float:
-        """How long it may still wait; -1, which stands for ever, without a deadline."""
+        """Return the seconds that it may still wait; -1, which stands for ever, without a deadline."""
         return -1.0 if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def cancel(self) -> bool:

@@ -221,7 +221,7 @@ def join_all(threads: Iterable[threading.Thread], until: float) -> list[threadin
 
 
 class _Pauses:
-    """How long to wait before the next look: an eighth of the time so far, within bounds."""
+    """The time to wait before the next look: an eighth of the time so far, within bounds."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""How the stages of a pipeline start, what follows when one of them ends or fails, and their common end.
+"""The start of a pipeline's stages, the consequences when one of them ends or fails, and their common end.
 
 ::
 

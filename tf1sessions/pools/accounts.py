@@ -30,7 +30,7 @@ def _ctrl_c(error: BaseException) -> KeyboardInterrupt | None:
 
 
 class JobEnd(NamedTuple):
-    """How a job ended.
+    """The end of a job.
 
     Attributes:
         state: As in :class:`PoolProgress`.

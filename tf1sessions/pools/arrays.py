@@ -78,7 +78,7 @@ _RIGHTS_SPACE = socket.CMSG_SPACE(4 * (_MOST_SEGMENTS + 2)) if CAN_SHARE else 0
 
 @dataclass(frozen=True)
 class ChannelStatistics:
-    """What a channel has carried, and the memory that it has.
+    """The counts of a channel, and the memory that it has.
 
     Attributes:
         sent: Messages.
@@ -112,7 +112,7 @@ class _Lease:
 
 @dataclass
 class _Frame:
-    """What a message says about segments; it goes through the socket as 64-bit integers."""
+    """A message's segments; it goes through the socket as 64-bit integers."""
 
     segments: list[tuple[int, int, int]]  # number, size, and 1 if its descriptor comes with this frame
     places: list[tuple[int, int, int]]  # which of the segments, offset, size; of the arrays, and last of a long pickle
@@ -210,7 +210,7 @@ class Channel:
         return self._closed or bool(self._broken)
 
     def statistics(self) -> ChannelStatistics:
-        """What it has done so far, and the memory that it has. It waits for a message that is being sent."""
+        """Return the counts so far, and the memory in use. It waits for a message that is being sent."""
         with self._sending:
             own = [(segment.size, segment.state) for segment in self._own.values()]
         return ChannelStatistics(

@@ -170,7 +170,7 @@ class SessionPool(concurrent.futures.Executor):
         return lazy_map(self._submit_all, fn, iterables, timeout, chunksize, most, ordered)
 
     def _prefetch(self, fn: Callable[..., Any]) -> int:
-        """How many jobs of a map are submitted ahead, each of which calls this."""
+        """Return the number of jobs of a map that are submitted ahead, each of which calls this."""
         return 2 * self._most_workers
 
     def statistics(self) -> PoolStatistics:

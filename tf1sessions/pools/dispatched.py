@@ -16,7 +16,7 @@ __all__ = ["DispatchedPool"]
 
 
 class _Dispatcher(Protocol):
-    """What a pool asks of the thread that gives jobs to workers."""
+    """The interface of the thread that gives jobs to workers, as a pool uses it."""
 
     def submit(self, jobs: Sequence[Any]) -> None: ...
 

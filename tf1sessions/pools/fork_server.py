@@ -492,4 +492,4 @@ class _UserLink(_ServerLink):
         return f"; what it wrote is in {self._server.log}"
 
     def _close_output(self) -> None:
-        """It is the server's."""
+        """Do nothing: the output is the server's."""

@@ -1,4 +1,4 @@
-"""What runs in the fork server's process, and in the workers that it makes. Standard library only.
+"""The main program of the fork server, and of the workers that it makes. Standard library only.
 
 Data flow::
 

@@ -1,4 +1,4 @@
-"""How long jobs of one kind take, as far as a pool has seen: short ones share a message."""
+"""Durations of jobs of one kind, as far as a pool has seen: short ones share a message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JobDurations:
         return self._seconds.get(kind, SHORT_SECS)
 
     def count_ahead(self, kind: tuple[str, str]) -> int:
-        """How many of such jobs a map shall have ready for a message."""
+        """Return how many of such jobs a map shall have ready for a message."""
         return max(1, min(_MOST_AHEAD, int(SHORT_SECS / max(self.expected(kind), 1e-9))))
 
     def learn(self, kind: tuple[str, str], secs: float) -> None:

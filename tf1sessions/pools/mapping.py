@@ -58,7 +58,7 @@ def _parts(items: Any, size: int) -> Iterator[Sequence[Any]]:
 
 
 def _taken(iterables: Sequence[Iterable[Any]], size: int) -> Iterator[Sequence[Any]]:
-    """What is to be iterated over in parts."""
+    """Iterate over the arguments of the calls, in lists of ``size``."""
     each = iter(iterables[0]) if len(iterables) == 1 else zip(*iterables, strict=False)
     return iter(lambda: list(itertools.islice(each, size)), [])
 

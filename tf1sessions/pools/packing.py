@@ -90,7 +90,7 @@ class _Buffers:
         self._stand_ins: list[pickle.PickleBuffer] = []  # so that no other object gets their identity
 
     def stand_in_for(self, array: NDArray[Any]) -> pickle.PickleBuffer:
-        """What the pickler is to meet instead of an array's memory, which need not be contiguous or writable."""
+        """Return the stand-in for an array's memory, which need not be contiguous or writable, for the pickler."""
         stand_in = pickle.PickleBuffer(bytearray())
         self._stand_ins.append(stand_in)
         self._arrays[id(stand_in)] = array

@@ -66,7 +66,7 @@ it is the pickle of a plain result, and not of a whole Reply; the seconds that t
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker makes before its first job.
+    """The preparation of a worker before its first job.
 
     Attributes:
         config: Of its sessions.
@@ -104,7 +104,7 @@ class Reply:
     seconds: float = 0.0
 
     def parts(self) -> tuple[Any, ...]:
-        """What is sent: a tuple takes a sixth of the time that an object of a class does."""
+        """Return the parts to send: a tuple takes a sixth of the time that an object of a class does."""
         return self.result, self.errors, self.traceback, self.place, self.may_go_on, self.seconds
 
 
@@ -128,7 +128,7 @@ def unpack_reply(stream: Any, buffers: Any) -> Reply:
 
 
 def preload() -> None:
-    """What every worker needs was imported with this module; TensorFlow was not."""
+    """Import what every worker needs: that came with this module; TensorFlow did not."""
 
 
 def preload_tf1() -> None:

@@ -1,4 +1,4 @@
-"""What the workers of this process's pools run before their first job, so that TensorFlow is there what it is here."""
+"""Preparation of a pool's workers before their first job, so that TensorFlow is there what it is here."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class JobMessage:
 
     @property
     def replied(self) -> int:
-        """How many jobs have replied."""
+        """Return the number of jobs that have replied."""
         return len(self._replied)
 
     def has_reply(self, index: int) -> bool:

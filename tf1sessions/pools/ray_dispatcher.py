@@ -58,7 +58,7 @@ class RayJob(ProcessJob):
 
 @dataclass(frozen=True)
 class DispatcherOptions:
-    """What the dispatcher asks of its pool; see RaySessionPool."""
+    """The options that the dispatcher takes from its pool; see RaySessionPool."""
 
     name: str
     max_workers: int
@@ -179,7 +179,7 @@ class RayDispatcher:
             self._accounts.announce(self._news)
 
     def _wait_secs(self) -> float | None:
-        """How long until something is to be looked at without an event."""
+        """Return how long until something is to be looked at without an event."""
         if not self._workers and not self._queue:
             return None
         now, left = time.monotonic(), _LOOK_SECS

@@ -52,7 +52,7 @@ class StoredObject:
 
 
 class Answer(NamedTuple):
-    """How a job ended: a packed :class:`Reply`, and what the pool asks without unpickling it.
+    """The end of a job: a packed :class:`Reply`, and what the pool asks without unpickling it.
 
     Attributes:
         memory_mb: The worker's resident memory after it; 0.0 where nobody asks.
@@ -103,7 +103,7 @@ def worker_class() -> type:
 
 
 class RayWorker:
-    """What an actor has, once its versions are known to be right. For its main thread."""
+    """The state of an actor, once its versions are known to be right. For its main thread."""
 
     def __init__(self) -> None:
         self._stack = contextlib.ExitStack()

@@ -100,7 +100,7 @@ def fence() -> None:
 
 
 class _End(weakref.ref[Any]):
-    """What is to be done when an export ends; as ``weakref.finalize`` has it, in a third of the time."""
+    """The end of an export; as ``weakref.finalize`` has it, in a third of the time."""
 
     __slots__ = ("args", "call", "mapping")
 

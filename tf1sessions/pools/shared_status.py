@@ -115,7 +115,7 @@ class SharedStatus:
 
     @property
     def begun(self) -> int:
-        """How many jobs have begun; the last of them may still have been refused."""
+        """Return the number of jobs that have begun; the last of them may still have been refused."""
         return self._bytes[_BEGUN]
 
     def hold(self, first: int) -> int:

@@ -1,4 +1,4 @@
-"""What runs in the process of a user's server, which stays for later commands. Standard library only.
+"""The main program of a user's server, which stays for later commands. Standard library only.
 
 Data flow::
 

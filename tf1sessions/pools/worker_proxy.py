@@ -41,7 +41,7 @@ class WorkerGone(Exception):
 
 @dataclass(frozen=True)
 class WorkerEnd:
-    """How a worker ended, and what it wrote last."""
+    """The end of a worker, and the last lines that it wrote."""
 
     pid: int
     result: WorkerResult | WorkError

@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Link(Protocol):
-    """What makes workers, and reaches them by their numbers."""
+    """A maker of workers, which reaches them by their numbers."""
 
     def signal(self, number: int, signum: int) -> None: ...
 
@@ -61,7 +61,7 @@ class WorkerSpec:
 
 @dataclass(frozen=True)
 class WorkerResult:
-    """How a worker ended.
+    """The end of a worker.
 
     Attributes:
         returncode: As :mod:`subprocess` has it: negative when a signal killed it.

@@ -136,7 +136,7 @@ class GraphFunction:
         return call(given)
 
     def remade(self, parts: GraphParts, make: Callable[..., GraphFunction]) -> GraphFunction:
-        """The same of other parts, made by ``make``: as this class is made."""
+        """Make an object of this class of other parts, by ``make``."""
         return make(self.name, parts, self.inputs, self.outputs, self.effects, self._structures)
 
     def inlined(self, values: Any = None, /, *more: Any, **named: Any) -> Any:

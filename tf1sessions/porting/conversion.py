@@ -61,7 +61,7 @@ class Variable:
 
 @dataclasses.dataclass(frozen=True)
 class Proof:
-    """How the converted model, loaded again, compares with the model on TensorFlow 1's side.
+    """The comparison of the converted model, loaded again, with the model on TensorFlow 1's side.
 
     Attributes:
         differences: ``"signature: output"`` -> the largest absolute difference.

@@ -268,7 +268,7 @@ def _put(part, path, replace):
 
 
 class _Budget(object):
-    """How many bytes may still be kept. A fifth is for small values and for calls alone: losses at every step."""
+    """The bytes that may still be kept. A fifth is for small values and for calls alone: losses at every step."""
 
     def __init__(self, limit):
         self.left = limit
@@ -694,7 +694,7 @@ def _races(fetches, fed, needed):
 
 
 def _is_counter(writer):
-    """Whether what a variable becomes is made of little, and waits for nothing."""
+    """Say whether a variable's new value is made of little, and waits for nothing."""
     seen = set()
     queue = [writer]
     while queue and len(seen) <= _COUNTING:

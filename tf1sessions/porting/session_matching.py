@@ -127,7 +127,7 @@ def _contents(trace: Trace, session: int) -> dict[Any, Any]:
 
 
 def _distance(ours: Mapping[Any, Any], theirs: Mapping[Any, Any]) -> float:
-    """How far two sessions are apart: from 0 to 1 for each thing that both have, 1 for what one has alone."""
+    """Return the distance of two sessions: from 0 to 1 for each thing that both have, 1 for what one has alone."""
     total = float(len(ours.keys() ^ theirs.keys()))
     for key in ours.keys() & theirs.keys():
         mine, other = ours[key], theirs[key]

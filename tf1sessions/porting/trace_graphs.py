@@ -174,7 +174,7 @@ class TraceGraph:
         return list({node.index: node for node in reversed(self.nodes.values())}.values())[::-1]
 
     def counted(self, name: str) -> int:
-        """How many operations TensorFlow 1 would have made before this one, as far as that is counted."""
+        """Return how many operations TensorFlow 1 would have made before this one, as far as that is counted."""
         return self.counts.get(name, self.nodes[name].index)
 
     @functools.cached_property

@@ -74,7 +74,7 @@ def _is_function(fullname: str) -> bool:
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
-    """How to get the module ``fullname``, which is ``tensorflow.contrib`` or below it; None if 1.15 had no such one."""
+    """Return a function that makes ``fullname``, ``tensorflow.contrib`` or below it; None if 1.15 had no such one."""
     address = fullname[len(_PREFIX) + 1 :]
     if not address:
         return functools.partial(_Contrib, fullname, [contrib])

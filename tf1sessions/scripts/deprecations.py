@@ -43,7 +43,7 @@ def divert(path: str) -> None:
 
 
 def count(path: str | os.PathLike[str]) -> int:
-    """How many warnings are in a file; 0 when there is none."""
+    """Return the number of warnings in a file; 0 when there is none."""
     try:
         with open(open_own(path, os.O_RDONLY), encoding="utf-8", errors="replace") as file:
             return sum(line.startswith("WARNING:tensorflow:") for line in file)

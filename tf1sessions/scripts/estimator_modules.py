@@ -151,7 +151,7 @@ def is_ours(fullname: str) -> bool:
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
-    """How to get the module ``fullname``; None if there is no such one."""
+    """Return a function that makes the module ``fullname``; None if there is no such one."""
     for prefix in _PUBLIC:
         if fullname == prefix:
             return _public

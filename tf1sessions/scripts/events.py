@@ -87,7 +87,7 @@ Event = RunStarted | ServerReady | JobStarted | JobEnded | Interrupted | Suspend
 
 @dataclass(frozen=True)
 class RunSummary:
-    """How a run ended.
+    """The outcome of a run.
 
     Args:
         folder: The run's folder.
@@ -128,7 +128,7 @@ class RunSummary:
         return 128 - code if code < 0 else code
 
     def counts(self) -> dict[str, int]:
-        """How many jobs are in each state that any is in."""
+        """Return the number of jobs in each state that any is in."""
         counts: dict[str, int] = {}
         for record in self.records:
             counts[record.state] = counts.get(record.state, 0) + 1

@@ -1,4 +1,4 @@
-"""How a program that raised ends: the exit code, and what goes to stderr, as Python's own end has them.
+"""The end of a program that raised: the exit code, and the text for stderr, as Python's own end has them.
 
 What a program raises, and its ``sys.excepthook``, may raise once more when they are looked at. Python copes with that;
 here each step does what the interpreter does then, so that no frame of ours is ever shown.
@@ -81,7 +81,7 @@ def _show(error: BaseException) -> None:
 
 
 def _flush() -> None:
-    """What was printed before comes first, also where both streams are one file."""
+    """Flush stdout before stderr, so that lines keep their order where both are one file."""
     with contextlib.suppress(Exception):  # there is no such stream, or it takes no more
         sys.stdout.flush()
 

@@ -41,7 +41,7 @@ _OWN = ("average_all", "average_values", "exchange", "exchanged")
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
-    """How to get the module ``fullname`` of Horovod; None if there is no such one."""
+    """Return a function that makes the module ``fullname`` of Horovod; None if there is no such one."""
     return functools.partial(_Module, fullname) if fullname in _FILES else None
 
 

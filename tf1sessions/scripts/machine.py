@@ -1,4 +1,4 @@
-"""How many jobs this machine can carry at once, and what each may take of its GPUs."""
+"""The capacity of this machine: the number of jobs at once, and the share of its GPUs that each may take."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JOB_MEMORY_BYTES = 1_200_000_000
 
 
 def default_parallel(jobs: int, root: Path = Path("/")) -> int:
-    """How many of ``jobs`` to run at once when nobody said: what cores and memory allow, at least 1."""
+    """Return the number of ``jobs`` to run at once when nobody said: what cores and memory allow, at least 1."""
     memory = available_memory(root)
     by_memory = jobs if memory is None else memory // JOB_MEMORY_BYTES
     return max(1, min(jobs, usable_cores(root), by_memory))

@@ -54,6 +54,6 @@ def training(loss: Any, learning_rate: float) -> Any:
 
 
 def evaluation(logits: Any, labels: Any) -> Any:
-    """How many of the batch are right: int32."""
+    """Count the right predictions of the batch: int32."""
     tf = _tf()
     return tf.reduce_sum(tf.cast(tf.nn.in_top_k(logits, labels, 1), tf.int32))

@@ -103,7 +103,7 @@ def engine_modules(name: str) -> list[str]:
 
 
 def gone(fullname: str) -> Callable[[], ModuleType] | None:
-    """How to get a module of 1.15 of which nothing is left: reading a name of it raises. None for other names."""
+    """Return a function that makes a module of 1.15 of which nothing is left: its names raise. None for other names."""
     return functools.partial(_empty, fullname) if fullname in GONE else None
 
 

@@ -1,4 +1,4 @@
-"""What moved inside TensorFlow and Keras since 1.15, as tables: modules, and names of modules that are still there.
+"""Tables of what moved inside TensorFlow and Keras since 1.15: modules, and names of modules that are still there.
 
 They were made by comparing what the modules of 1.15.5 had (tests/golden/data/inner_1_15.txt.gz) with what today's have.
 """

@@ -274,7 +274,7 @@ def _explain_missing(module: ModuleType, name: str) -> None:
 
 
 def find_module(fullname: str) -> Callable[[], ModuleType] | None:
-    """How to get the module that a TF1 program means by ``fullname``; None where the real package has it.
+    """Return a function that makes a TF1 program's module ``fullname``; None where the real package has it.
 
     Args:
         fullname: A dotted name below ``tensorflow``, or ``keras`` or below.
@@ -321,7 +321,7 @@ def _find_on_face(fullname: str) -> Callable[[], ModuleType] | None:
 
 
 def _keras_alone() -> Any:
-    """What ``import keras`` gives."""
+    """Return the module that ``import keras`` gives."""
     keras = _keras_of_face()
     keras_package.complete(keras)
     return keras

@@ -143,7 +143,7 @@ class _BytesPerType(dict[Any, int]):
 
 
 def _from(path: str) -> Any:
-    """What is at ``path`` ("exceptions.AxisError", "builtins.int"), below NumPy or not; None where it is not there."""
+    """Return the object at ``path`` ("exceptions.AxisError", "builtins.int"), below NumPy or not; None without one."""
     if path.startswith("builtins."):
         return getattr(builtins, path.removeprefix("builtins."))
     value: Any = np
@@ -321,7 +321,7 @@ def _convert_as_before(name: str) -> None:
 def _other_conversion(
     error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Callable[[Callable[..., Any]], Any] | None:
-    """How NumPy 1 made an array of what NumPy 2 refused; None where it refused it, too."""
+    """Make an array as NumPy 1 did of values that NumPy 2 refused; None where it refused them, too."""
     dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
     if "inhomogeneous" in builtins.str(error):
         return None if dtype is not None else lambda convert: convert(*args, **{**kwargs, "dtype": object})

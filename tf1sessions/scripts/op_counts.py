@@ -1,4 +1,4 @@
-"""How many operations TensorFlow 1.15.5's functions make beyond those of TensorFlow 2.21.
+"""Counts of operations that TensorFlow 1.15.5's functions make beyond those of TensorFlow 2.21.
 
 Measured call by call against genuine 1.15.5 (tests/golden/make/make_seeds.py). Those of gradients are in
 op_counts_gradients.py, those of models in op_counts_models.py; what an entry is, op_entries.py says.
@@ -110,7 +110,7 @@ def _logsumexp(input_tensor: Any, axis: Any = None, *_: Any, **__: Any) -> tuple
 
 @of(OPS + "nn_impl:sufficient_statistics")
 def _sufficient_statistics(x: Any, axes: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """How many axes there are is looked up today, where the sizes of those that are summed are not known."""
+    """Count the operations that look up the number of summed axes today, where their sizes are not known."""
     sizes = x.shape.as_list() if is_tensor(x) and x.shape.rank is not None else []
     return 0, -int(any(sizes[axis] is None for axis in axes)) if sizes else 0
 

@@ -1,4 +1,4 @@
-"""How many operations 1.15.5's gradients make beyond today's, also gradients of gradients.
+"""Counts of operations that 1.15.5's gradients make beyond today's, also gradients of gradients.
 
 The rest of op_counts.py, measured in the same way.
 """
@@ -417,7 +417,7 @@ def _tensordot_scope(op: Any) -> str:
 
 
 def _missing_in_tensordot(operand: Any, scope: str) -> int:
-    """How many operations a gradient made on its way back to what was given, beyond today's."""
+    """Count the operations that a gradient made on its way back to what was given, beyond today's."""
     if not operand.op.name.startswith(scope) or operand.op.type not in ("Reshape", "Transpose"):
         return 4
     inner = operand.op.inputs[0].op
@@ -459,7 +459,7 @@ def _array_gradient(op: Any, *grads: Any) -> tuple[int, int]:
 
 
 def _broadcast_sides(x: Any, y: Any) -> int | None:
-    """How many of two operands were broadcast; None where today's TensorFlow finds that out when it runs."""
+    """Count the operands, of two, that were broadcast; None where today's TensorFlow finds that out when it runs."""
     found = module(OPS + "math_grad")._InferGradientReductionAxes(x.shape, y.shape)
     if found[0] is None or found[1] is None:
         return None

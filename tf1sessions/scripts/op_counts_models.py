@@ -1,4 +1,4 @@
-"""How many operations 1.15.5's functions for models make beyond today's: layers, Keras, optimizers, tf.contrib.
+"""Counts of operations that 1.15.5's functions for models make beyond today's: layers, Keras, optimizers, tf.contrib.
 
 The rest of op_counts.py, measured in the same way.
 """

@@ -96,7 +96,7 @@ class ScriptWorker:
         return str(ray.get_runtime_context().get_node_id())
 
     def read(self) -> list[bytes]:
-        """What was written to stdout and to stderr since the last call."""
+        """Return what was written to stdout and to stderr since the last call."""
         found = []
         for number, path in enumerate(self._paths()):
             data = b""

@@ -79,7 +79,7 @@ class RayServer:
 
     @property
     def room(self) -> int:
-        """How many jobs the cluster can run at once now, by its CPUs and GPUs; at least 1."""
+        """Return the number of jobs that the cluster can run at once now, by its CPUs and GPUs; at least 1."""
         has = self.connection.ray.cluster_resources()
         counts = [has.get("CPU", 0) / self.num_cpus if self.num_cpus else math.inf]
         if self.num_gpus:

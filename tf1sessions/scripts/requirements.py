@@ -1,4 +1,4 @@
-"""What a program's requirements.txt asks for and this Python has not, for ``tf1sessions run --requirements``.
+"""Requirements of a program's requirements.txt that this Python lacks, for ``tf1sessions run --requirements``.
 
 Pure but for :func:`read`, which reads files, and :func:`compare`, which asks for the installed releases; nothing is
 installed and no index is asked. TensorFlow is not loaded.

@@ -63,7 +63,7 @@ _KILL_SECS = 30.0
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How jobs are run together.
+    """The settings by which jobs run together.
 
     Args:
         parallel: How many at once; by default what cores and memory allow

@@ -270,7 +270,7 @@ def _let_counts_travel(default_graph: Callable[[], Any]) -> None:
 
 
 def _count(graph: Any) -> int:
-    """How many operations TensorFlow 1 would have made in a graph."""
+    """Count the operations that TensorFlow 1 would have made in a graph."""
     return int(graph.num_operations()) + int(getattr(graph, _BEYOND, 0))
 
 

@@ -1,4 +1,4 @@
-"""What a shared library was built for, read from its ELF tables: libraries that it needs, symbols that it lacks."""
+"""Facts about a shared library, read from its ELF tables: libraries that it needs, symbols that it lacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MACHINES = {3: "32-bit x86", 40: "32-bit ARM", 62: "x86-64", 183: "64-bit ARM",
 
 @dataclasses.dataclass(frozen=True)
 class SharedLibrary:
-    """What can be read of a shared library without loading it.
+    """The facts about a shared library that can be read without loading it.
 
     Attributes:
         machine: The processor that it is for, such as ``"x86-64"``.

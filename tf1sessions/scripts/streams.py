@@ -1,4 +1,4 @@
-"""What jobs write: of several jobs to their logs, of a single job to the caller's terminal and its log at once.
+"""Output of jobs: of several jobs to their logs, of a single job to the caller's terminal and its log at once.
 
 Flow: job -> pseudo-terminal or pipe -> one thread -> the caller's stdout or stderr, and the log.
 

@@ -123,7 +123,7 @@ class _Methods:
         self._token = None if token is None else f"Bearer {token}".encode("ascii")
 
     def answer(self, method: Callable[[Any, float], Any], request: Any, context: Any, counted: bool = True) -> Any:
-        """What a method gives; what it raises becomes the call's status."""
+        """Return what a method gives; what it raises becomes the call's status."""
         import grpc
 
         started = time.monotonic()

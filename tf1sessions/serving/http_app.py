@@ -46,7 +46,7 @@ _MODEL_V2 = re.compile(r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1
 
 @dataclass(frozen=True)
 class Answer:
-    """What a handler answers."""
+    """The answer of a handler."""
 
     body: bytes
     status: int = 200

@@ -38,7 +38,7 @@ _DTYPES = {
 
 
 class LocalFormatError(ValueError):
-    """What came is no message of this format."""
+    """A message that does not have this format."""
 
 
 def send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:

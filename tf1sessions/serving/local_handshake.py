@@ -1,4 +1,4 @@
-"""Who may speak to a local server: those that know its key, which lies in a folder that only its user can enter.
+"""Authentication of a local server's clients: they know its key, which lies in a folder that only its user can enter.
 
 ::
 

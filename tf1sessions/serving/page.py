@@ -27,7 +27,7 @@ def html() -> bytes:
 
 
 def figures(service: Service) -> bytes:
-    """What the page shows, as JSON."""
+    """Return the page's figures, as JSON."""
     repository = service.repository
     models = []
     for name in repository.names:

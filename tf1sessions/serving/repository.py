@@ -193,7 +193,7 @@ class ModelRepository:
         return [each for each in found if version is None or each.version == version]
 
     def note(self, name: str) -> str:
-        """What is wrong with a model's folder; empty when nothing is."""
+        """The fault of a model's folder; empty when there is none."""
         return self._hosts[name].note
 
     def loaded(self) -> list[ServedModel]:

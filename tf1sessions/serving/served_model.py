@@ -159,7 +159,7 @@ class ServedModel:
 
     @property
     def active(self) -> int:
-        """How many requests run or wait."""
+        """The number of requests that run or wait."""
         return self._active
 
     def statistics(self) -> dict[str, BatcherStatistics]:
@@ -167,7 +167,7 @@ class ServedModel:
         return {name: batcher.statistics() for name, batcher in self._batchers.items()}
 
     def method_name(self, signature: str) -> str:
-        """What the file says of a signature: ``"tensorflow/serving/predict"``, or ``""``."""
+        """Return the method name of a signature in the file: ``"tensorflow/serving/predict"``, or ``""``."""
         found = self.model.plan.artifact.signatures.get(signature)
         return str(found.method_name) if found is not None else ""
 

@@ -21,7 +21,7 @@ logger = logging.getLogger("tf1sessions.serving")
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How a server is reached, and how it ends.
+    """The addresses of a server, and the settings of its end.
 
     Attributes:
         host: The address that is listened on.

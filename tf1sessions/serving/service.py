@@ -105,7 +105,7 @@ class Service:
             timer.cancel()
 
     async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
-        """What a function gives; where it has so many bytes to do that others would wait, from a thread."""
+        """Return what a function gives; where it has so many bytes to do that others would wait, from a thread."""
         if size < _LONG_BYTES:
             return function(*args)
         return await asyncio.get_running_loop().run_in_executor(self.executor, function, *args)

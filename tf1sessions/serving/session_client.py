@@ -166,7 +166,7 @@ class SessionClient:
         return RemoteCall(self, {"what": "request", "name": name}, f"the request {name!r}")
 
     def names(self) -> dict[str, list[str]]:
-        """What the server has: ``{"models": [...], "requests": [...]}``."""
+        """Return the names that the server has: ``{"models": [...], "requests": [...]}``."""
         found = self._ask({"what": "hello"}, (), {}, None)
         return {"models": list(found["models"]), "requests": list(found["requests"])}
 

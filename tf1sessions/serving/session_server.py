@@ -137,7 +137,7 @@ class SessionServer:
 
     @property
     def starts(self) -> int:
-        """How often it was started."""
+        """The number of times that it was started."""
         return self._starts
 
     def client(self, **options: Any) -> SessionClient:

@@ -26,7 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request, and all that wait, may take of a server.
+    """The bounds of one request, and of all that wait in a server.
 
     Attributes:
         body_bytes: Of a request, as it is sent and after decompression.
@@ -97,7 +97,7 @@ class ModelSettings:
             )
 
     def load_options(self) -> dict[str, Any]:
-        """What ``load()`` gets besides the path and the configuration."""
+        """Return the arguments of ``load()`` besides the path and the configuration."""
         names = "tags signature inputs outputs checkpoint initialize allow_ops fold_constants".split()
         return {name: getattr(self, name) for name in names}
 

@@ -67,7 +67,7 @@ def _numbered(path: str) -> dict[int, str]:
 
 
 def _stamp(path: str) -> tuple[Any, ...]:
-    """What changes when the files of a model do: names, times and sizes."""
+    """Return a value that changes when the files of a model do: names, times and sizes."""
     if os.path.isdir(path):
         files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
     elif os.path.exists(path):

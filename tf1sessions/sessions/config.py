@@ -24,7 +24,7 @@ _EXECUTIONS = ("auto", "caller", "pool")
 
 @dataclass(frozen=True)
 class SessionConfig:
-    """How a session uses the machine. None means: not set, TensorFlow decides.
+    """The part of a machine that a session uses. None means: not set, TensorFlow decides.
 
     Attributes:
         memory_fraction: Share of each visible GPU's memory, above 0 and at most 1; above 1 (unified memory) only with

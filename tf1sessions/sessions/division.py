@@ -1,4 +1,4 @@
-"""How the workers of a machine share its GPUs and cores: the arithmetic of a plan, without TensorFlow.
+"""Division of a machine's GPUs and cores among workers: the arithmetic of a plan, without TensorFlow.
 
 ::
 
@@ -175,7 +175,7 @@ def divide(
 
 
 def thread_counts(cores: int, workers: int) -> tuple[int, int]:
-    """How many threads within an operation, and between operations, each of several workers gets."""
+    """Return the threads within an operation, and between operations, that each of several workers gets."""
     threads = max(1, cores // workers)
     # Two at least: with one, a Python function in a graph that runs its session waits for itself.
     return threads, max(2, threads)

@@ -38,7 +38,7 @@ _log = logging.getLogger("tf1sessions")
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """How ``workers`` processes share a machine's GPUs and cores.
+    """A division of a machine's GPUs and cores among ``workers`` processes.
 
     Without ``fraction``, ``limit_mb`` and ``growth`` the workers of a GPU get equal parts of what is free on it now.
 

@@ -112,7 +112,7 @@ class Forbidden:
 
 
 class Plan:
-    """How one shape of request becomes a call of a :class:`CompiledRequest`, and its results the caller's structure.
+    """The plan of a shape of request: a call of a :class:`CompiledRequest`, and its results in the caller's structure.
 
     Attributes:
         run: ``run(session, values)``: the caller's results for the values fed, or ``ASK`` when TensorFlow's own checks

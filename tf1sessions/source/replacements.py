@@ -1,4 +1,4 @@
-"""What to use in place of names of TensorFlow 1.15 that are gone, and how a missing name is said.
+"""Replacements for names of TensorFlow 1.15 that are gone, and the texts of errors for missing names.
 
 An entry of :data:`REPLACEMENTS`, among them those of :data:`CONTRIB`, covers the name and everything below it; the
 longest entry that fits is taken, and ``{rest}`` in it is what follows the entry's name in the symbol. ``tfp`` is the

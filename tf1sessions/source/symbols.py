@@ -1,4 +1,4 @@
-"""What became of each public name of TensorFlow 1.15.5, and of its inner modules: :func:`find`.
+"""The fate of each public name of TensorFlow 1.15.5, and of its inner modules: :func:`find`.
 
 The table is symbols.txt, written by tests/golden/make/make_symbols.py from what 1.15.5 had and what today's TensorFlow
 has. It has a section ``[tf.nn]`` for each module. A line ``v1 function: a b`` lists names without an address of their
@@ -92,7 +92,7 @@ def names() -> Iterator[str]:
 
 
 def _inside(name: str) -> Symbol | None:
-    """What a name without a row is, by the nearest one above it."""
+    """Return the entry of a name without a row, by the nearest one above it."""
     if name.startswith("tf.contrib."):
         public = _public(name)
         if public != name:

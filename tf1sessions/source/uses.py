@@ -142,7 +142,7 @@ class FileUses:
 
     @cached_property
     def parents(self) -> Mapping[ast.AST, ast.AST]:
-        """What each node is in. Made when it is asked for first: most files are not changed."""
+        """The parent of each node. Made on first use: most files are not changed."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     @property

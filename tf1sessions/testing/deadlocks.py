@@ -46,7 +46,7 @@ class Waiter(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What it does, in words."""
+        """The activity of the thread, in words."""
         held = f"holds {_named(self.holds)} and " if self.holds is not None else ""
         return f"{held}waits for {_named(self.waits_for)}"
 

@@ -93,7 +93,7 @@ class Exploration:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How an order ended."""
+    """The outcome of an order."""
 
     steps: list[Step]
     failure: Failure | None

@@ -39,7 +39,7 @@ _REMEMBERED = 1000
 
 
 class GraphGrowth:
-    """How one graph grows.
+    """The growth of one graph.
 
     Args:
         location: The graph.
@@ -146,7 +146,7 @@ class _Round:
 
     @property
     def key(self) -> tuple[Any, frozenset[int]]:
-        """What it has in common with those that are alike."""
+        """The key that is equal for those that are alike."""
         return self.way, frozenset(self.inputs)
 
 

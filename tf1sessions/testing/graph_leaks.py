@@ -1,4 +1,4 @@
-"""What programs leave behind in TensorFlow: sessions, graphs and sessions that stay default, operations, growth.
+"""Leaks of programs in TensorFlow: sessions, graphs and sessions that stay default, operations, growth.
 
 Data flow::
 

@@ -1,4 +1,4 @@
-"""What a program has made and left behind: found at the end of a test, and named with the line that made it.
+"""Leaks of a program: found at the end of a test, and named with the line that made them.
 
 Data flow::
 

@@ -182,7 +182,7 @@ class _Branch:
 
     @property
     def sleepers(self) -> _Asleep:
-        """Who sleeps below the chosen one, until a step comes that uses what theirs does."""
+        """Return the tasks that sleep below the chosen one, until a step comes that uses what theirs does."""
         sure = {task: touched for task, touched in self.tried.items() if task not in self.unsure}
         return self.asleep | sure
 

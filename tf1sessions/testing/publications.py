@@ -1,4 +1,4 @@
-"""What a run shows about the order of threads: it could not have come before what it uses was made.
+"""The order of threads that a run implies: it could not have come before what it uses was made.
 
 Data flow::
 
@@ -47,7 +47,7 @@ def maker_of(thread: ThreadState, last: int) -> Maker:
 
 
 class Needs(NamedTuple):
-    """What a run uses.
+    """The graph and the operations that a run uses.
 
     Attributes:
         makers: Gives those who made it.

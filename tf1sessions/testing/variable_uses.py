@@ -45,12 +45,12 @@ class VariableUses(NamedTuple):
 
     @property
     def what(self) -> str:
-        """The same in words."""
+        """The uses in words."""
         return "assigns variables" if self.writes or self.updates else "reads variables"
 
 
 class RunUses(NamedTuple):
-    """What a run uses, and the names of TensorFlow's queues and staging areas by which it may order threads."""
+    """The resources that a run uses, and the names of queues and staging areas by which it may order threads."""
 
     variables: VariableUses
     fills: frozenset[str]

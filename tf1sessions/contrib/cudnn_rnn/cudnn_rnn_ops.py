@@ -225,7 +225,7 @@ class _FormatConverter:
         raise NotImplementedError
 
     def _sizes(self, layer: int) -> list[int]:
-        """How many rows of a kernel are for the input, and how many for the state."""
+        """Return the numbers of a kernel's rows for the input and for the state."""
         size = self._input_size if layer == 0 else self._num_units * self._num_dirs
         return [size, self._num_units]
 

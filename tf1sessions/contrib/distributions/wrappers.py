@@ -212,7 +212,7 @@ class BatchReshape(Distribution):  # type: ignore[misc]
             return tf.reshape(x, tf.concat([[n], self._tensor, self.distribution.event_shape_tensor()], axis=0))
 
     def _of_value(self, method: Callable[..., Any], x: Any) -> Any:
-        """What ``method`` of the distribution gives, which takes values."""
+        """Make a method that calls the distribution's ``method`` with values."""
         with tf.control_dependencies(self._runtime_checks):
             x = tf.convert_to_tensor(x, self.dtype)
             event, batch = self.event_shape, self.batch_shape
@@ -229,7 +229,7 @@ class BatchReshape(Distribution):  # type: ignore[misc]
         return found
 
     def _statistic(self, method: Callable[[], Any], event: tuple[Any, Any] | None = None) -> Any:
-        """What ``method`` of the distribution gives, which takes nothing."""
+        """Make a method that calls the distribution's ``method`` without arguments."""
         event = event or (self.distribution.event_shape, self.distribution.event_shape_tensor())
         with tf.control_dependencies(self._runtime_checks):
             found = tf.reshape(method(), tf.concat([self._tensor, event[1]], axis=0))
@@ -558,7 +558,7 @@ class SinhArcsinh(TransformedDistribution):
 
 
 class VectorSinhArcsinhDiag(TransformedDistribution):
-    """The same of vectors, whose scale is diagonal."""
+    """A SinhArcsinh distribution of vectors, whose scale is diagonal."""
 
     skewness = parameter("skewness", "The skewness.")
     tailweight = parameter("tailweight", "The weight of the tails.")

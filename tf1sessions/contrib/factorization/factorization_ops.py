@@ -296,7 +296,7 @@ def _prepared(side: _Side) -> Any:
 
 
 def _sizes(size: int, shards: int) -> list[int]:
-    """How many rows each shard has: the first ones have one more if they do not come out even."""
+    """Return the number of rows of each shard: the first ones have one more if they do not come out even."""
     return [size // shards + (i < size % shards) for i in range(shards)]
 
 

@@ -101,7 +101,7 @@ def copy_op_handler(
 
 
 class TransformerInfo:
-    """What became of which operation and tensor."""
+    """The operations and tensors that a transformation made of those it was given."""
 
     def __init__(self, info: Any) -> None:
         self._graph, self._graph_ = info.graph, info.graph_

@@ -10,7 +10,7 @@ __all__ = ["bucketize"]
 
 
 def bucketize(input_tensor: Any, boundaries: Any, name: str | None = None) -> Any:
-    """How many of ``boundaries`` each number has reached.
+    """Return the number of ``boundaries`` that each number has reached.
 
     Args:
         input_tensor: Numbers, of any shape.

@@ -404,7 +404,7 @@ class _BucketizedColumn(_BucketizedSettings, FeatureColumn):
 
     @property
     def length(self) -> int:
-        """How many intervals there are for a number."""
+        """The number of intervals for a number."""
         return len(self.boundaries) + 1
 
     @property
@@ -537,7 +537,7 @@ def crossed_column(
 
 
 def create_feature_spec_for_parsing(feature_columns: Any) -> dict[str, Any]:
-    """How the features of columns are parsed: the argument ``features`` of ``tf.parse_example``.
+    """Return the specification by which columns are parsed: the argument ``features`` of ``tf.parse_example``.
 
     Args:
         feature_columns: Columns, or a dict of them.

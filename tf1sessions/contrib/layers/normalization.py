@@ -152,7 +152,7 @@ def _known_channels(inputs: Any, last: bool) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class _BatchNorm:
-    """What both implementations of :func:`batch_norm` need of its arguments; ``last``: whether channels are."""
+    """The arguments of :func:`batch_norm` that both implementations need; ``last``: whether channels are."""
 
     decay: Any
     center: bool

@@ -31,7 +31,7 @@ class FeatureColumn(metaclass=abc.ABCMeta):
     @property
     @abc.abstractmethod
     def config(self) -> dict[str, Any]:
-        """How its features are parsed."""
+        """The specification by which its features are parsed."""
 
     @property
     def key(self) -> str:
@@ -81,7 +81,7 @@ class _SparseColumn(_SparseSettings, FeatureColumn):
 
     @property
     def length(self) -> int:
-        """How many ids there are."""
+        """The number of ids."""
         if self.lookup_config is not None and self.lookup_config.vocab_size is not None:
             return self.lookup_config.vocab_size + self.lookup_config.num_oov_buckets
         assert self.bucket_size is not None

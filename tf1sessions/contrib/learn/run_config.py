@@ -1,4 +1,4 @@
-"""How an Estimator of ``contrib.learn`` runs."""
+"""The configuration of an Estimator of ``contrib.learn``."""
 
 from __future__ import annotations
 

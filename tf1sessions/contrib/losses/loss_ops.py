@@ -63,7 +63,7 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
 
 
 def _counted(losses: Any, weight: Any) -> Any:
-    """How many elements count if all have one weight, by the way 1.15 took: so the operations are as many."""
+    """Return the number of elements that count if all have one weight, by 1.15's way: so the operations are as many."""
     batch = tf.reshape(tf.slice(tf.shape(losses), [0], [1]), [])
     each = tf.cast(tf.size(losses), tf.float32) / tf.cast(batch, tf.float32)
     each = tf.where(tf.equal(weight, 0.0), 0.0, each)

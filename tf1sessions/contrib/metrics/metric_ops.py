@@ -66,7 +66,7 @@ set_union: Any = tf.sets.union
 
 
 def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | None = None) -> Any:
-    """How many of the predictions are their labels, within this batch.
+    """Return the share of predictions that are their labels, within this batch.
 
     Args:
         predictions: [B], whole numbers, bools or strings.
@@ -217,7 +217,7 @@ def count(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How many elements there were in all batches, or the sum of their weights.
+    """Count the elements of all batches, or sum their weights.
 
     Args:
         values: Any shape.
@@ -245,7 +245,7 @@ def streaming_percentage_less(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How many values are below ``threshold``: ``tf.metrics.percentage_below``."""
+    """Return the share of values below ``threshold``: ``tf.metrics.percentage_below``."""
     return tf.metrics.percentage_below(values, threshold, weights, metrics_collections, updates_collections, name)
 
 
@@ -258,7 +258,7 @@ def streaming_recall_at_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How often the label, [B], is among the ``k`` greatest predictions, [B, N]."""
+    """Return how often the label, [B], is among the ``k`` greatest predictions, [B, N]."""
     hit = tf.cast(tf.nn.in_top_k(predictions, labels, k), tf.float32)
     return streaming_mean(hit, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
 

@@ -406,7 +406,7 @@ class _Linear:
 def _linear(
     args: Any, output_size: int, bias: bool, bias_initializer: Any = None, kernel_initializer: Any = None
 ) -> Any:
-    """The same at once: a sum of products of matrices and a variable, and a bias; see :class:`_Linear`."""
+    """Sum products of matrices and a variable, and a bias; see :class:`_Linear`, which this applies at once."""
     if args is None or (isinstance(args, list | tuple) and not args):
         raise ValueError("`args` must be specified")
     given = list(args) if isinstance(args, list | tuple) else [args]

@@ -97,7 +97,7 @@ class GridLSTMCell(RNNCell):  # type: ignore[misc]
 
     @property
     def _parts(self) -> int:
-        """How many tensors the state has."""
+        """Return the number of tensors of the state."""
         return 2 * sum(self._blocks) * len(self._directions)
 
     @property

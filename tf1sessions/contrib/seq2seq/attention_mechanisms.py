@@ -1,4 +1,4 @@
-"""What :class:`AttentionWrapper` asks for alignments [B, L] of a query [B, N] with a memory [B, L, ...].
+"""The mechanisms that give :class:`AttentionWrapper` alignments [B, L] of a query [B, N] with a memory [B, L, ...].
 
 ::
 

@@ -50,7 +50,7 @@ class Decoder:
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether what is finished stays so by the decoder itself, as it moves examples between steps."""
+        """Whether the decoder itself keeps finished examples finished, as it moves examples between steps."""
         return False
 
 

@@ -242,7 +242,7 @@ def train(
 
 
 class _Operations(NamedTuple):
-    """What of the graph runs beside the training steps."""
+    """The operations of the graph that run beside the training steps."""
 
     of_supervisor: dict[str, Any]
     queue_runners: list[Any]
@@ -284,7 +284,7 @@ def _given(value: Any, make: Callable[[], Any]) -> Any:
 def _services(
     supervisor: Any, session: Any, operations: _Operations, logdir: str | None, delay: int, ignore_live_threads: bool
 ) -> Iterator[None]:
-    """What runs beside the training: the supervisor's threads, and a checkpoint at the end."""
+    """Run the supervisor's threads beside the training, and write a checkpoint at the end."""
     tf.logging.info("Starting Session.")
     if supervisor.is_chief:
         if logdir:

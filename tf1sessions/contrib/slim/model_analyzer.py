@@ -21,7 +21,7 @@ def tensor_description(var: Any) -> str:
 
 
 def analyze_ops(graph: Any, print_info: bool = False) -> int:
-    """How many numbers all outputs of a graph's operations have; those of unknown shape do not count.
+    """Return the number of elements of all outputs of a graph's operations; those of unknown shape do not count.
 
     Args:
         graph: The graph.
@@ -39,7 +39,7 @@ def analyze_ops(graph: Any, print_info: bool = False) -> int:
 
 
 def analyze_vars(variables: Iterable[Any], print_info: bool = False) -> tuple[int, int]:
-    """How many numbers variables have, and how many bytes.
+    """Return the number of elements of variables, and their bytes.
 
     Args:
         variables: The variables.

@@ -55,7 +55,7 @@ def add_scalar_summary(
 def add_zero_fraction_summary(
     tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Any:
-    """How much of ``tensor`` is 0, as a scalar summary ``prefix/name/Fraction_of_Zero_Values``."""
+    """Write the share of zeros in ``tensor`` as a scalar summary ``prefix/name/Fraction_of_Zero_Values``."""
     title = _name(tensor, name, prefix, "Fraction_of_Zero_Values")
     return _summary(tf.summary.scalar, tf.nn.zero_fraction(tensor), title, print_summary)
 

@@ -258,7 +258,7 @@ class RandomForestGraphs:
         return tf.math.divide_no_nan(tf.reduce_sum(impurity * leaf), tf.reduce_sum(count * leaf))
 
     def feature_importances(self) -> Any:
-        """How much the splits by each feature brought, as shares of all: float32 [F]."""
+        """Return the share of all improvements that splits by each feature brought: float32 [F]."""
         shape = self._shape
         names = ["feature", "gain"]
 

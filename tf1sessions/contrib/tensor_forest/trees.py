@@ -217,7 +217,7 @@ def predict(shape: Shape, state: State, data: Any) -> tuple[Any, Any]:
 
 
 def feature_importances(shape: Shape, state: State) -> Any:
-    """How much the splits by each feature brought, as shares of all: float32 [F]."""
+    """Return the share of all improvements that splits by each feature brought: float32 [F]."""
     found = np.zeros(shape.features)
     splits = state["feature"] >= 0
     np.add.at(found, state["feature"][splits], state["gain"][splits])

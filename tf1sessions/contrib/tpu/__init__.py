@@ -9,7 +9,7 @@ predict on this machine. The functions that build a graph for a TPU (:func:`rewr
     async_checkpoint.py, error_handling.py, session_support.py, util.py    what estimators for TPUs use
     keras_support.py   Keras models
     tensor_tracer.py, tpu.py, tpu_feed.py    inner names of today's TensorFlow
-    tpu_context.py     what a model function is told
+    tpu_context.py     the context that a model function gets
     tpu_function.py    how many shards there are
     tpu_ops.py         operations of TPUs
     training_loop.py   while_loop and repeat

@@ -1,4 +1,4 @@
-"""What a model function for a TPU is told about its machines, in ``params["context"]``."""
+"""The context that a model function for a TPU gets in ``params["context"]``."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ TPUContext: Any = needs_tpu("TPUContext", "tf.contrib.tpu.python.tpu.tpu_context
 
 
 def _get_tpu_context(config: Any, *sizes: Any, **settings: Any) -> Any:
-    """What the estimator knew of the TPU, of which there is none; the error says so."""
+    """Refuse to describe a TPU, of which there is none."""
     return TPUContext(config, *sizes, **settings)

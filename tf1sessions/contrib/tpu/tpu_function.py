@@ -1,4 +1,4 @@
-"""How many shards the graph is built for: None outside :func:`tpu_shard_context`."""
+"""The number of shards that the graph is built for: None outside :func:`tpu_shard_context`."""
 
 from __future__ import annotations
 

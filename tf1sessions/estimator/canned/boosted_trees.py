@@ -299,7 +299,7 @@ def _model_fn(features: Any, labels: Any, mode: str, model: _Model, explain: boo
 def _explanations(
     forest: Forest, buckets: Any, place: Any, columns: Sequence[Any], split: Sequence[_Feature], is_class: bool
 ) -> dict[str, Any]:
-    """How the prediction came to be: "bias" [B], and "dfc" [B, C], what each column added to it.
+    """Return the parts of a prediction: "bias" [B], and "dfc" [B, C], the part of each column.
 
     A tree is gone down, and what the prediction changes by at a node is due to the feature that the node splits by.
     """
@@ -396,7 +396,7 @@ class _BoostedTrees(Estimator):
         return found.take(1).cache().repeat() if once else found
 
     def experimental_feature_importances(self, normalize: bool = False) -> OrderedDict[str, float]:
-        """How much each column made the loss less, the greatest first.
+        """Return by how much each column made the loss less, the greatest first.
 
         Args:
             normalize: Whether they add up to 1.

@@ -1,4 +1,4 @@
-"""How trees grow: a layer from sums of gradients, and what is pruned when a tree is finished. Forest -> forest.
+"""Growth of trees: a layer from sums of gradients, and pruning of a finished tree. Forest -> forest.
 
 Shapes: T trees, N nodes of the largest tree, W nodes of a layer at most, F features, K buckets.
 """
@@ -16,7 +16,7 @@ _CENTERED = 0.01  # arbitrary: the bias is centered when it changes by less than
 
 
 class TreeParams(NamedTuple):
-    """How trees grow; see ``BoostedTreesEstimator``."""
+    """The parameters of growing trees; see ``BoostedTreesEstimator``."""
 
     n_trees: int
     max_depth: int

@@ -187,7 +187,7 @@ def _mkl_inputs(place: LocatedNode) -> list[str] | None:
 
 
 def _input_count(op: str, node: Any) -> int | None:
-    """How many inputs an operation has with the attributes of ``node``."""
+    """Return the number of inputs of an operation with the attributes of ``node``."""
     count = 0
     for arg in definition_of(op).input_arg:
         if arg.number_attr:

@@ -46,7 +46,7 @@ def _not_colocated(graph: Graph, place: LocatedNode) -> None:
 
 @functools.cache
 def _reference_inputs(op: str) -> int:
-    """How many of an operation's first inputs are references to a variable; a large number where it is a list."""
+    """Return how many of an operation's first inputs are references to a variable; a large number for a list."""
     definition = definition_of(op)
     count = 0
     for arg in definition.input_arg if definition is not None else ():

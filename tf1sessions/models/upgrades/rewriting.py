@@ -139,7 +139,7 @@ class Graph:
         return node
 
     def outputs(self, place: LocatedNode, node: Any) -> list[str]:
-        """How the outputs of a node are called where ``place`` is."""
+        """Return the names of a node's outputs where ``place`` is."""
         counts = [
             (arg.name, node.attr[arg.number_attr].i if arg.number_attr else 1)
             for arg in definition_of(node.op).output_arg

@@ -90,7 +90,7 @@ def _kind(use: Use) -> str | None:
 
 
 def _in_loops(file: FileUses) -> Iterator[tuple[str, ast.AST]]:
-    """What runs a session in a loop, and what makes operations in a loop that does."""
+    """Find what runs a session in a loop, and what makes operations in a loop that does."""
     loops = sorted(_loops(file.tree.body))
     runs = [call for call in file.calls.values() if _runs_session(call)]
     running = set()

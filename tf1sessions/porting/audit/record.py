@@ -125,7 +125,7 @@ class SymbolCount:
 
 @dataclasses.dataclass(frozen=True)
 class Audit:
-    """What was found in all files, which stand in the order in which they are to be ported: imports first.
+    """The findings in all files, which stand in the order in which they are to be ported: imports first.
 
     Attributes:
         files, symbols: What was found.

@@ -212,7 +212,7 @@ def _places_of_imports(file: FileUses) -> Iterator[Place]:
 
 
 def _old_libraries(file: FileUses) -> Iterator[Place]:
-    """What left Python 3 and the other libraries, and what the step py3 does not change."""
+    """Find names that left Python 3 and the other libraries, and those that the step py3 does not change."""
     for find in _OLD_LIBRARIES:
         for found in find(file):
             if isinstance(found, Remark) and found.by_hand:

@@ -1,4 +1,4 @@
-"""How the values of a layer lie in TensorFlow 1's variables and in Keras's.
+"""The layouts of a layer's values in TensorFlow 1's variables and in Keras's.
 
 Most are the same. The cells of recurrent layers are not: TensorFlow 1 multiplies inputs and state by one matrix, Keras
 by two, and the gates have other orders. Letters: I inputs, U units.

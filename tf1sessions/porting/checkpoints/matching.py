@@ -339,7 +339,7 @@ def _shifted(sources: Mapping[str, Spec], targets: Mapping[str, Spec]) -> frozen
 
 
 def _likeness(left: list[str], right: list[str]) -> Any:
-    """How much names of two sides are alike, from 0 to 1: half by their words, half by their numbers."""
+    """Return how much names of two sides are alike, from 0 to 1: half by their words, half by their numbers."""
     sides = []
     for names in (left, right):
         keys = canonical(names)
@@ -383,7 +383,7 @@ def _fits(source: Spec, target: Spec) -> bool:
 
 
 def _fit(source: _Group, target: _Group, forget_bias: float) -> _Pairs | None:
-    """How the variables of a layer become those of another; None where they cannot."""
+    """Map the variables of a layer to those of another; None where they cannot become those."""
     if source.roles.keys() == target.roles.keys():
         pairs = [([source.roles[role].name], [spec.name], AS_IT_IS) for role, spec in target.roles.items()]
         return pairs if all(_fits(source.roles[role], spec) for role, spec in target.roles.items()) else None
@@ -443,7 +443,7 @@ def _why_no_cell(group: _Group) -> str:
 
 
 def _parting(whole: Spec | None, parts: list[Spec]) -> Layout | None:
-    """How parts of a variable make up the whole."""
+    """Find by which axis parts of a variable make up the whole."""
     if whole is None or any(len(part.shape) != len(whole.shape) or part.dtype != whole.dtype for part in parts):
         return None
     for axis, size in enumerate(whole.shape):

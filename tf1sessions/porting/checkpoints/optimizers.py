@@ -322,7 +322,7 @@ def _is_keras(each: type) -> bool:
 
 
 def steps_of(power: float, beta: float) -> tuple[float, float] | None:
-    """How many steps an Adam of TensorFlow 1 has made, by the power of a beta that it keeps; None if it does not say.
+    """Return the steps that an Adam of TensorFlow 1 has made, by the power of a beta that it keeps; None if unknown.
 
     The power is beta ** (steps + 1) as float32 products: each adds an error of up to half a unit in the last place.
 

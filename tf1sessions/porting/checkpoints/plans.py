@@ -39,7 +39,7 @@ class Filled(Layout):
 
 @dataclasses.dataclass(frozen=True)
 class Steps(Layout):
-    """How many steps were made: one number here, the powers of Adam's betas and ``global_step`` in TensorFlow 1.
+    """The number of steps: one number here, the powers of Adam's betas and ``global_step`` in TensorFlow 1.
 
     Attributes:
         roles: What each variable of the checkpoint is: ``"beta1_power"``, ``"beta2_power"`` or ``"global_step"``.

@@ -1,4 +1,4 @@
-"""What sources of TensorFlow 1 operations need on today's headers: a table of rules.
+"""Changes that sources of TensorFlow 1 operations need on today's headers: a table of rules.
 
 A rule finds a pattern in the code, comments and strings left out, and says what stands there instead. Headers have a
 table of their own (headers.py).

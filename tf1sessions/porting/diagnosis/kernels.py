@@ -130,7 +130,7 @@ class KernelDiagnosis:
         return f"{_or(list(suspects)[:3])} before {tensor.name} rounds otherwise", [evidence]
 
     def _growth(self) -> Iterator[str]:
-        """How the error of what parts first goes on."""
+        """Describe how the error of the first difference goes on."""
         points = self._first.tensor.growth
         if len(points) > 1:
             shown = [points[int(place)] for place in np.unique(np.linspace(0, len(points) - 1, 6).astype(int))]

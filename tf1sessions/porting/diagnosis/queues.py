@@ -42,7 +42,7 @@ def queue_of_threads(
 
 
 def _threads(trace: Trace, session: int, graph: TraceGraph, queues: Collection[str], pattern: re.Pattern[str]) -> int:
-    """How many threads run operations of some types on some queues."""
+    """Count the threads that run operations of some types on some queues."""
     calls = trace.table[(trace.table[:, 1] == session) & (trace.table[:, 3] >= 0)]
     kinds = {
         number

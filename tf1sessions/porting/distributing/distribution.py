@@ -222,8 +222,7 @@ class Distribution:
 
     @contextlib.contextmanager
     def guard(self) -> Iterator[None]:
-        """What calls that change variables are made in: one after another, and what TensorFlow says of other processes
-        that do not answer is said as this package does.
+        """Run calls that change variables one after another; a process that does not answer is an error of ours.
 
         Raises:
             DeadlineError: Another process has not done its part in time.
@@ -300,7 +299,7 @@ class Distribution:
         structures: tuple[Any, Any] | None,
         drawn: Mapping[str, TensorSpec] | None = None,
     ) -> GraphFunction:
-        """What applies gradients, on what it is given; of what is drawn, the first dimension has the rows."""
+        """Return the function that applies gradients to its arguments; dimension 0 of drawn ones has the rows."""
         request = name, parts, inputs, outputs, effects, structures
         if self._coordinator is not None:
             return ScheduledFunction(self._coordinator, self._limit_secs, self.guard, *request)

@@ -35,7 +35,7 @@ def drawing(
     inputs: Mapping[str, TensorSpec],
     fetched: Iterable[str],
 ) -> GraphFunction | None:
-    """What draws the batch of a step; None where it takes nothing from iterators, queues and tables.
+    """Return a function that draws the batch of a step; None where it takes nothing from iterators, queues and tables.
 
     Args:
         index: The graph.
@@ -58,7 +58,7 @@ def drawing(
 
 
 def drawn_tensors(draw: GraphFunction, parts: GraphParts) -> dict[str, TensorSpec]:
-    """What is drawn, as inputs of a step."""
+    """Return the tensors that are drawn, as inputs of a step."""
     found = {}
     for label, made in draw.concrete.structured_outputs.items():
         shape = made.shape

@@ -34,7 +34,7 @@ _NEXT = {"NextIteration", "RefNextIteration"}
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    """How what varies is combined.
+    """The rules by which varying values are combined.
 
     Attributes:
         gradients: ``"mean"`` or ``"sum"``.
@@ -49,7 +49,7 @@ class Rules:
 
 @dataclasses.dataclass(frozen=True)
 class StepPlan:
-    """What :func:`plan_step` finds.
+    """The result of :func:`plan_step`.
 
     Attributes:
         stages: The tensors to combine, and how: ``"mean"``, ``"sum"``, ``"first"``, ``"concat"`` (along the first
@@ -227,7 +227,7 @@ def _gradients_of(index: GraphIndex, write: Any, varying: set[str], rules: Rules
 def _written_values(
     index: GraphIndex, write: Any, variable: str, varying: set[str], cut: Collection[Key], rules: Rules, where: str
 ) -> dict[Key, str]:
-    """What an operation writes, where that varies."""
+    """Return the values that an operation writes, where they vary."""
     inputs = _varying_inputs(write, varying, cut)
     if inputs and not UPDATES.match(write.op):
         raise ConversionError(

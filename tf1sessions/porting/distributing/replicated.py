@@ -179,12 +179,12 @@ class ReplicatedFunction(GraphFunction):
         return found
 
     def _rows(self) -> list[list[int | None]]:
-        """What the first dimension of a result is if it has the rows: open, or as many as a part of the batch has."""
+        """Return the first dimensions that a result with the rows may have: open, or that of a part of the batch."""
         shapes = [(self.inputs[name].shape, axis) for name, axis in self._axes.items()]
         return [[None], *([shape.as_list()[axis]] for shape, axis in shapes if shape.rank is not None)]
 
     def _way(self, name: str, tensor: str, value: Any) -> str:
-        """How a result is combined: as ``combine=`` says; else rows follow each other, and other numbers are a mean."""
+        """Return the way to combine a result: as ``combine=`` says; else rows are joined, and numbers are a mean."""
         for said in (name, tensor, node_of(tensor)):
             if said in self._rules.named:
                 return self._rules.named[said]
@@ -232,9 +232,9 @@ class _Checked:
         rows = {name: tf.TensorShape(_shape(given[name])).as_list()[axis] for name, axis in self._split.items()}
         fewest = min(rows.values(), default=self._replicas)
         if fewest < self._replicas or len(set(rows.values())) > 1:
-            told = ", ".join(f"{name} {count}" for name, count in rows.items())
+            counts = ", ".join(f"{name} {count}" for name, count in rows.items())
             raise UsageError(
-                f"a batch cannot be split over {self._replicas} replicas; the rows of its inputs: {told}",
+                f"a batch cannot be split over {self._replicas} replicas; the rows of its inputs: {counts}",
                 where="porting.distribute()",
                 next_step="Give a row or more for each replica, and the same rows in all inputs; "
                 "split={name: None} is for an input that each replica gets whole.",

@@ -1,4 +1,4 @@
-"""The same inputs through two sides, and what comes out of them compared, tensor by tensor.
+"""Comparison of two sides: the same inputs through both, and the results compared, tensor by tensor.
 
 Files::
 

@@ -145,7 +145,7 @@ def _is_keras(function: Any) -> bool:
 
 
 def _parameters(function: Any) -> tuple[int, set[str], bool]:
-    """How many arguments it takes by position, their names, and whether it takes any keyword."""
+    """Return the number of arguments by position, their names, and whether any keyword is taken."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # something built in

@@ -101,7 +101,7 @@ class Parting:
 
 @dataclasses.dataclass(frozen=True)
 class Use:
-    """How often a tolerance was used.
+    """The number of times that a tolerance was used.
 
     Attributes:
         tolerance: It.
@@ -274,7 +274,7 @@ def _compared(each: Compared) -> str:
 
 
 def errors(each: Compared) -> str:
-    """How far apart the two are, in words."""
+    """Return the differences between the two, in words."""
     found = each.difference
     if found is None or (each.problem or "").startswith("dtype"):
         return each.problem or ""

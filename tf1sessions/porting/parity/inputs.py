@@ -193,7 +193,7 @@ def _limit(tensor: str, view: View | None) -> tuple[int, str]:
 
 
 def _classes(seen: Any, index: int, view: View | None) -> int | None:
-    """How many values an operation has for what it takes as its input ``index``."""
+    """Return the number of values that an operation has for what it takes as its input ``index``."""
     assert view is not None
     op, taken = seen.node.op, seen.inputs
     if op in ("Gather", "GatherV2") and index == 1:

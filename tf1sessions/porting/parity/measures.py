@@ -1,4 +1,4 @@
-"""How far one array is from another, over all elements; a block at a time, so that no temporary is as large as they.
+"""The distance of one array from another, over all elements; a block at a time, so that no temporary is as large.
 
 NaN counts as equal to NaN, an infinity to the same infinity; strings, integers and booleans are equal or they are not.
 The left array is the reference: relative errors are relative to it.
@@ -20,7 +20,7 @@ _BLOCK = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """How far one array is from another of its shape.
+    """The distance of one array from another of its shape.
 
     Attributes:
         size: The number of elements.
@@ -167,7 +167,7 @@ def _floats(left: Any, right: Any, absolute: float, relative: float, ulps: int) 
 
 
 def _units(left: Any, right: Any) -> Any:
-    """How many values of their dtype lie between elements. Zero and minus zero are one value."""
+    """Return the number of values of their dtype between elements. Zero and minus zero are one value."""
     integer = {2: np.int16, 4: np.int32, 8: np.int64}.get(left.dtype.itemsize, np.int8)
     bits = 8 * left.dtype.itemsize - 1
     ordered = []

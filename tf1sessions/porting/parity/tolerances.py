@@ -1,4 +1,4 @@
-"""How far apart two sides may be, as records: for which operation, tensor, dtype and device, how far, and why.
+"""Tolerances as records: for which operation, tensor, dtype and device, how far apart two sides may be, and why.
 
 The first record that fits a tensor counts: the caller's own, in their order, then :data:`DEFAULTS`. Integers, booleans
 and strings are compared exactly, whatever a record says.
@@ -28,7 +28,7 @@ __all__ = ["BY_DTYPE", "DEFAULTS", "Tolerance", "Tolerances", "read", "records_o
 
 @dataclasses.dataclass(frozen=True)
 class Tolerance:
-    """How far apart the two values of an element may be: ``absolute + relative * abs(left)``, or ``ulps``.
+    """The tolerance for the two values of an element: ``absolute + relative * abs(left)``, or ``ulps``.
 
     Attributes:
         op: Which operations, as patterns with spaces between them: ``"MatMul *Conv*"``. ``"output"`` is what a side

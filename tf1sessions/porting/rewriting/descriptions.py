@@ -1,4 +1,4 @@
-"""What each rule does, by step: for ``--explain`` and the page."""
+"""Descriptions of the rules, by step: for ``--explain`` and the page."""
 
 from __future__ import annotations
 

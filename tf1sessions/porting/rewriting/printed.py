@@ -1,4 +1,4 @@
-"""What a program prints, before and after a step: the same words, and numbers that are equal within a tolerance."""
+"""Comparison of a program's output before and after a step: the same words, and numbers equal within a tolerance."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _WHOLE = frozenset(["numpy"])
 
 @dataclasses.dataclass(frozen=True)
 class Spelled:
-    """How a name is written at a place, and the import statements that it needs."""
+    """The spelling of a name at a place, and the import statements that it needs."""
 
     text: str
     imports: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Spelled:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What became of a name.
+    """The fate of a name.
 
     Attributes:
         new: Its new dotted name, ``"builtins.float"``; None where there is none that takes the same.
@@ -65,7 +65,7 @@ class Row:
     by_hand: bool = True
 
     def says(self, old: str) -> str:
-        """What is changed, in one line."""
+        """Return the change in one line."""
         new = (self.new or "").removeprefix("builtins.")
         return f"{old}: {new} ({self.since})" if new else f"{old}: written anew ({self.since})"
 

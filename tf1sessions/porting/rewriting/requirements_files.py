@@ -78,7 +78,7 @@ def with_requirements(steps: Sequence[StepPort], roots: Sequence[Path]) -> list[
     sources = [files.read(path) for path in found if isinstance(path, Path)]
     now = {source.path: source for source in sources if isinstance(source, SourceText)}
     result = []
-    is_first = True  # what is by hand is told once
+    is_first = True  # what is by hand is said once
     for step in steps:
         if step.step in STEPS and now:
             step = _with_requirements(step, now, is_first)
@@ -172,7 +172,7 @@ def _name(text: str) -> str:
 
 
 def _replacement(text: str, packages: Mapping[str, str]) -> str | None:
-    """What becomes of a requirement: another one, "" where it is needed no more, None where it stays."""
+    """Return the replacement of a requirement: another one, "" where it is needed no more, None where it stays."""
     try:
         requirement = Requirement(text)
     except InvalidRequirement:

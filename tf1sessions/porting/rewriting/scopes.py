@@ -1,4 +1,4 @@
-"""What a bare name means where it stands, and whether a line is only for another Python or library."""
+"""The meaning of a bare name at its place, and whether a line is only for another Python or library."""
 
 from __future__ import annotations
 

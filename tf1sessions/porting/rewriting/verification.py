@@ -51,7 +51,7 @@ _LEFT_OUT = frozenset([".git", ".hg", ".svn", "__pycache__", "node_modules"])
 _PLAIN = frozenset(["v1", "clean", "inputs", "functions", "native"])
 #: What a recording gives to a program that is run by plain Python: its own seeds follow from today's counts.
 _GIVEN = ("seeds", "variables")
-#: How many differences of checkpoints are told. Arbitrary.
+#: The number of differences of checkpoints in a report. Arbitrary.
 _MOST_LINES = 5
 #: Finds this package as it is found here, and not a file of the program that has the name of a module.
 _PLAIN_RUN = """
@@ -66,7 +66,7 @@ sys.exit(main(json.loads(sys.argv[1])))
 
 @dataclasses.dataclass(frozen=True)
 class StepVerification:
-    """What was found about one step.
+    """The findings about one step.
 
     Attributes:
         step: Its name.
@@ -170,7 +170,7 @@ def verify_steps(
 
 @dataclasses.dataclass(frozen=True)
 class _Ended:
-    """How a run ended: with a trace and a folder of checkpoints, or why there is none that could be compared."""
+    """The end of a run: with a trace and a folder of checkpoints, or the reason why none could be compared."""
 
     trace: Trace | None
     why: str = ""
@@ -179,7 +179,7 @@ class _Ended:
 
 @dataclasses.dataclass(frozen=True)
 class _Printed:
-    """How a run ended (``why`` it did not end well), what it printed, and the last values of variables."""
+    """The output of a run, its end (``why`` it did not end well), and the last values of variables."""
 
     why: str
     printed: str = ""
@@ -281,7 +281,7 @@ class _Runs:
         return _Printed("", text.read_text("utf-8", "replace"), native_run.read_values(last))
 
     def _unless_it_is_chance(self, found: StepVerification, before: Trace, stage: int) -> StepVerification:
-        """What was found, unless the program before the step does not compute the same twice either."""
+        """Return the findings, unless the program before the step does not compute the same twice either."""
         again = self._run_anew(stage, "again")
         if again.trace is None:
             return found
@@ -374,7 +374,7 @@ def _is_left_out(path: str) -> bool:
 
 
 def _python_two(script: Path) -> str:
-    """What makes a script Python 2; empty for any other."""
+    """Return what makes a script Python 2; empty for any other."""
     text = script.read_bytes().decode("utf-8", "replace")
     try:
         compile(text, os.fspath(script), "exec", dont_inherit=True)
@@ -450,7 +450,7 @@ def _compared(step: str, before: Trace, after: Trace, seeds: str) -> StepVerific
 
 
 def _with_checkpoints(found: StepVerification, before: Path, after: Path) -> StepVerification:
-    """What was found, with what the checkpoints have that the program wrote."""
+    """Add the differences of the checkpoints that the program wrote to the findings."""
     count = len(saved_checkpoints.prefixes(after))
     if lines := saved_checkpoints.differences(before, after):
         return dataclasses.replace(found, is_kept=False, outcome="different", text="; ".join(lines[:_MOST_LINES]))

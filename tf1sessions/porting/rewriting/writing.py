@@ -308,7 +308,7 @@ def _is_special(path: str) -> bool:
 def uncommitted(paths: Iterable[Path]) -> list[Path]:
     """Return those files of git work trees that git could not give back: changed since the last commit, or not in it.
 
-    So are those whose changes git was told to ignore (``git update-index --assume-unchanged``): it would not show them.
+    So are those whose changes git ignores (``git update-index --assume-unchanged``): it would not show them.
 
     Files outside of work trees are not among them, and none is where git is not installed.
 
@@ -337,7 +337,7 @@ def _by_work_tree(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
 
 
 def _reported(top: str, names: Sequence[str]) -> Iterator[str]:
-    """The names, seen from the top of the work tree, whose content git lacks or whose changes it was told to ignore."""
+    """Yield the names, seen from the top of the work tree, whose content git lacks or whose changes it ignores."""
     status = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching"]
     for line in _git(top, [*status, "--no-renames"], names):
         yield line[3:]

@@ -18,7 +18,7 @@ _registered: dict[str, Any] = {}
 
 
 class _TensorLike(metaclass=abc.ABCMeta):  # noqa: B024
-    """What ``tf.convert_to_tensor`` takes without an operation: a class to test with ``isinstance``."""
+    """A class to test with ``isinstance`` for what ``tf.convert_to_tensor`` takes without an operation."""
 
     @classmethod
     def __subclasshook__(cls, subclass: type) -> bool:

@@ -37,7 +37,7 @@ class Policy(_policies.Policy):  # type: ignore[misc]
 
     @property
     def loss_scale(self) -> Any:
-        """How losses are scaled: a number, "dynamic", or None."""
+        """The scale of losses: a number, "dynamic", or None."""
         return self._loss_scale
 
     @property

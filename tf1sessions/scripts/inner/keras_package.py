@@ -1,4 +1,4 @@
-"""What the package ``keras`` of multi-backend Keras 2 had and ``tf.keras`` had not: names, and modules as attributes.
+"""Names of the package ``keras`` of multi-backend Keras 2 that ``tf.keras`` had not, and modules as attributes.
 
 A program that imports ``keras`` gets ``tf.keras`` and these, which it need not have imported: ``keras.engine``,
 ``keras.layers.core``, ``keras.backend.identity``.

@@ -14,7 +14,7 @@ __all__ = ["BaseWrapper", "KerasClassifier", "KerasRegressor"]
 
 
 class BaseWrapper:
-    """What both have in common.
+    """The common base of both wrappers.
 
     Args:
         build_fn: A function, or an object that is called, that returns a compiled model; None if a subclass has
@@ -79,7 +79,7 @@ class BaseWrapper:
 
 
 class KerasClassifier(BaseWrapper):
-    """A model that tells classes apart; see :class:`BaseWrapper`."""
+    """A classifier; see :class:`BaseWrapper`."""
 
     def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
         """See :meth:`BaseWrapper.fit`.
@@ -143,7 +143,7 @@ class KerasRegressor(BaseWrapper):
     """A model that gives numbers; see :class:`BaseWrapper`."""
 
     def predict(self, x: Any, **kwargs: Any) -> Any:
-        """What the model gives, without axes of one element."""
+        """Return the model's predictions, without axes of one element."""
         return np.squeeze(self.model.predict(x, **self.filter_sk_params(type(self.model).predict, kwargs)))
 
     def score(self, x: Any, y: Any, **kwargs: Any) -> float:

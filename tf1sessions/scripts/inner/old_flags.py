@@ -1,4 +1,4 @@
-"""What ``tf.flags`` had until 1.4, before its flags became those of absl: ``FLAGS._parse_flags()``, ``_FlagValues``."""
+"""Names that ``tf.flags`` had until 1.4, before its flags were absl's: ``FLAGS._parse_flags()``, ``_FlagValues``."""
 
 from __future__ import annotations
 

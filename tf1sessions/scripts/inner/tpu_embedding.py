@@ -137,7 +137,7 @@ def get_enqueue_datas_list_from_sparse_tensors_list(sp_tensors_list: Sequence[An
 
 
 class _OptimizationParameters:
-    """What the optimizers of tables have in common."""
+    """The common base of the optimizers of tables."""
 
     def __init__(
         self,

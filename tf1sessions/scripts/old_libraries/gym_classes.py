@@ -203,7 +203,7 @@ def _render(env: Any, call: Callable[..., Any], mode: str, close: bool, named: d
 
 
 class _OldEnv:
-    """What the class of a library's environment gets instead of its own: the old API, for ``env.unwrapped``.
+    """The old API for ``env.unwrapped``: a replacement for the class of a library's environment.
 
     What the environment's own methods call of it (``self.render()``), and wrappers of libraries, is of the new API, as
     ever. Not thread-safe.

@@ -143,7 +143,7 @@ def _on_gymnasium(name: str) -> Module | None:
 
 
 def _kept(name: str) -> Any:
-    """What makes the module, unless its package has one that it made: each is made once."""
+    """Return the function that makes the module, unless its package has one that it made: each is made once."""
 
     def make() -> ModuleType:
         package, _, last = name.rpartition(".")

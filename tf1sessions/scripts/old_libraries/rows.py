@@ -30,7 +30,7 @@ __all__ = ["Arguments", "Change", "Module", "Name", "Positional", "Row", "Table"
 
 
 def _lookup(owner: Any, path: str) -> Any:
-    """What ``path`` ("DataFrame.append") is below a module, or None."""
+    """Return the object at ``path`` ("DataFrame.append") below a module, or None."""
     for part in path.split(".") if path else ():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -213,7 +213,7 @@ def _parameters(function: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """What no other kind of row can say: ``call`` is called with the module."""
+    """A change that no other kind of row can express: ``call`` is called with the module."""
 
     module: str
     since: str
@@ -282,7 +282,7 @@ class Table:
             change.apply(module)
 
     def module(self, name: str) -> Module | None:
-        """What makes the module of this name, if it is in the table."""
+        """Return a function that makes the module of this name, if it is in the table."""
         found = self.modules.get(name)
         if found is None and self._other is not None:
             return self._other(name)

@@ -37,7 +37,7 @@ class ParallelReader(tf.ReaderBase):  # type: ignore[misc]
 
     @property
     def num_readers(self) -> int:
-        """How many readers there are."""
+        """The number of readers."""
         return len(self._readers)
 
     @property
@@ -65,11 +65,11 @@ class ParallelReader(tf.ReaderBase):  # type: ignore[misc]
         tf.train.add_queue_runner(tf.train.QueueRunner(self._common_queue, operations))
 
     def num_records_produced(self, name: str | None = None) -> Any:
-        """How many records all readers have read, an int64."""
+        """Return the number of records that all readers have read, an int64."""
         return tf.add_n([reader.num_records_produced() for reader in self._readers], name=name)
 
     def num_work_units_completed(self, name: str | None = None) -> Any:
-        """How many files all readers have finished, an int64."""
+        """Return the number of files that all readers have finished, an int64."""
         return tf.add_n([reader.num_work_units_completed() for reader in self._readers], name=name)
 
 

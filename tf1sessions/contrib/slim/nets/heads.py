@@ -1,4 +1,4 @@
-"""How networks end: fully connected layers as convolutions, and logits from a pooled feature map."""
+"""Ends of networks: fully connected layers as convolutions, and logits from a pooled feature map."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _window(name: str) -> list[int]:
 
 
 def scaled_depth(depth_multiplier: float, min_depth: int) -> Depth:
-    """How many filters a layer has: so many times those of the paper, and not below ``min_depth``.
+    """Return the number of filters of a layer: so many times those of the paper, and not below ``min_depth``.
 
     Raises:
         ValueError: ``depth_multiplier`` is not above 0.

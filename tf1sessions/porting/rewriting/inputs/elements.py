@@ -43,7 +43,7 @@ class Source:
 
 @dataclasses.dataclass(eq=False)
 class Elements:
-    """What becomes of the elements of a source.
+    """The form of a source's elements after the step.
 
     Attributes:
         source: The source.

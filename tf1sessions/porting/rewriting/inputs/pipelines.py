@@ -327,7 +327,7 @@ class _Writer:
         return text
 
     def _prepared(self, found: Elements) -> tuple[str, list[str], str]:
-        """What makes records of names, the function that makes an element of a record, and its name."""
+        """Return the records of file names, the function that makes an element of a record, and its name."""
         read, names = found.read, list(found.source.names)
         first: list[str] = []
         if found.through is not None:
@@ -528,7 +528,7 @@ class _Writer:
 
 
 def _prefixes(file: FileUses) -> tuple[str, str]:
-    """How the file names TensorFlow 1 and TensorFlow: ``"tf.compat.v1"`` and ``"tf"``.
+    """Return the names of TensorFlow 1 and of TensorFlow in the file: ``"tf.compat.v1"`` and ``"tf"``.
 
     Raises:
         NotPossible: It has imported the functions one by one.

@@ -1,7 +1,8 @@
 """The step ``native``: what a LegacyGraph computes becomes variables, layers and functions of TensorFlow 2.
 
-The step reads what step ``functions`` wrote. It tells what is made once (variables, layers, optimizers) from what each
-request computes anew, and cuts the latter along the requests: each becomes a tf.function of the statements it needs.
+The step reads what step ``functions`` wrote. It separates what is made once (variables, layers, optimizers) from what
+each request computes anew, and cuts the latter along the requests: each becomes a tf.function of the statements it
+needs.
 
 Files::
 

@@ -1,4 +1,4 @@
-"""How single calls of ``tf.compat.v1`` are written in TensorFlow 2: a table, and the few that no table can say.
+"""Single calls of ``tf.compat.v1`` written in TensorFlow 2: a table, and the few that no table can say.
 
 The numbers are the same if the variables have the same values: what TensorFlow 1 took for an argument that is not
 given is written out where TensorFlow 2 or Keras takes something else (test_native_calls.py computes both).

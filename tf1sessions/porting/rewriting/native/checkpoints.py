@@ -22,7 +22,7 @@ def is_saver(kinds: Kinds, node: ast.AST | None) -> bool:
 
 
 def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]) -> str:
-    """What makes the Checkpoint in place of a saver.
+    """Write the Checkpoint in place of a saver.
 
     Args:
         texts: Of the file.
@@ -46,7 +46,7 @@ def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]
 
 
 def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str) -> str:
-    """What ``saver.save(legacy, path)`` or ``saver.restore(legacy, path)`` becomes.
+    """Write ``saver.save(legacy, path)`` or ``saver.restore(legacy, path)`` with the Checkpoint.
 
     Raises:
         NotPossible: It is called in another way.

@@ -1,4 +1,4 @@
-"""What keeps a class that builds a graph as it is: uses of its parts that the port does not see, or that mean more."""
+"""Uses of a class's parts that keep it as it is: the port does not see them, or they mean more."""
 
 from __future__ import annotations
 

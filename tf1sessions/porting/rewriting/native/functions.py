@@ -186,7 +186,7 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
 
 
 def _depth(unit: Unit, request: Request, requests: Sequence[Request]) -> int:
-    """How deep the calls of a request are in arguments of others."""
+    """Return how deep the calls of a request are in arguments of others."""
     calls = {call for each in requests for call in each.calls}
     return max((sum(each in calls for each in unit.file.around(call)) for call in request.calls), default=0)
 
@@ -252,7 +252,7 @@ def _is_last(unit: Unit, statement: ast.stmt) -> bool:
 
 
 def _is_function(unit: Unit, group: slices.Group) -> bool:
-    """Whether what several requests need becomes a function; a line or two are repeated."""
+    """Say whether the common statements of several requests become a function; a line or two are repeated."""
     if len(group.requests) == 1 or any(item in unit.steps for item in group.items):
         return False
     lines = [line for item in group.items for line in unit.texts.statement(item.statement)]

@@ -76,7 +76,7 @@ def _edits(file: FileUses, function: ast.FunctionDef) -> Iterator[Edit]:
 
 
 def _iterator_name(function: ast.FunctionDef) -> str:
-    """What an iterator of a function's data set is called: ``train_iterator`` for that of ``train_input_fn()``."""
+    """Return the name of the iterator of a function's data set: ``train_iterator`` for that of ``train_input_fn()``."""
     name = function.name.strip("_").removesuffix("_fn").removesuffix("_input")
     return f"{name.removeprefix('get_').removeprefix('make_')}_iterator"
 

@@ -46,7 +46,7 @@ _REPEATED = (ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.comprehension)
 
 
 class Asking(Protocol):
-    """What this needs of a request."""
+    """The parts of a request that iterators need."""
 
     @property
     def statement(self) -> ast.Assign | None: ...
@@ -62,7 +62,7 @@ class Asking(Protocol):
 
 
 class Building(Protocol):
-    """What this needs of a LegacyGraph."""
+    """The parts of a LegacyGraph that iterators need."""
 
     kinds: Kinds
     file: FileUses
@@ -274,7 +274,7 @@ def _take_dataset(unit: Building, iterator: RemadeIterator, dataset: ast.expr) -
 
 
 def nodes(iterator: RemadeIterator) -> list[ast.AST]:
-    """What of an iterator's data sets is written elsewhere."""
+    """Return the nodes of an iterator's data sets that are written elsewhere."""
     statements = [item.statement for items in iterator.items.values() for item in items]
     return [*statements, *iterator.datasets]
 
@@ -290,7 +290,7 @@ def given(unit: Building, request: Asking) -> list[str]:
 
 
 def signature(unit: Building, request: Asking, name: str, base: str) -> str:
-    """What an iterator is like that a function is given, for its signature.
+    """Return the types and shapes of an iterator that a function is given, for its signature.
 
     Raises:
         NotPossible: It may be of several data sets, or of one that is made later.

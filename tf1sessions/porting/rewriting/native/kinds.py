@@ -153,7 +153,7 @@ def names_read_first(statement: ast.stmt) -> set[str]:
 
 
 def _first_reads(statements: Iterable[ast.stmt], bound: set[str]) -> set[str]:
-    """The same for several statements; ``bound`` gets the names that they surely bind."""
+    """Return the first reads of several statements; ``bound`` gets the names that they surely bind."""
     found: set[str] = set()
     for each in statements:
         if not isinstance(each, ast.For | ast.While | ast.If | ast.With):

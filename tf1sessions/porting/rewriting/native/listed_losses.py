@@ -94,7 +94,7 @@ def _without(file: FileUses, statement: ast.stmt) -> Edit:
 
 
 def _stores(file: FileUses, statement: ast.stmt, name: str) -> int:
-    """How often a name is bound where a statement is."""
+    """Count the bindings of a name at a statement."""
     nodes = [each for each in ast.walk(_scope(file, statement)) if isinstance(each, ast.Name) and each.id == name]
     return sum(not isinstance(each.ctx, ast.Load) for each in nodes)
 

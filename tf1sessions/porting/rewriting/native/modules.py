@@ -65,7 +65,7 @@ class ModuleClass:
 
 
 def named_layer(native: Native, call: ast.Call, counts: dict[_K, int], key: _K) -> str:
-    """What makes a layer, with a name that is counted; as it is for a layer that has one, and for all else.
+    """Write a layer with the name that TensorFlow 1 counted for it; others, and all else, as they are.
 
     Args:
         native: The call in TensorFlow 2.
@@ -368,7 +368,7 @@ class _Writer:
         return found
 
     def _named(self, native: Native, call: ast.Call, statement: ast.stmt, repeated: bool) -> str:
-        """What makes a layer, with the name that TensorFlow 1 gave it in its scope: Keras counts over all scopes."""
+        """Name a layer as TensorFlow 1 did in its scope: Keras counts over all scopes."""
         assert native.made is not None
         scope = self._scope_in_loop(statement) if repeated else None
         if repeated and scope is None:

@@ -1,4 +1,4 @@
-"""What changes where one LegacyGraph is made and used."""
+"""The changes where one LegacyGraph is made and used."""
 
 from __future__ import annotations
 

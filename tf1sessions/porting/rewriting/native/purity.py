@@ -1,4 +1,4 @@
-"""What graph code does besides computing tensors: in TensorFlow 1 it runs once, in a tf.function at each trace."""
+"""Effects of graph code besides tensors: in TensorFlow 1 they happen once, in a tf.function at each trace."""
 
 from __future__ import annotations
 

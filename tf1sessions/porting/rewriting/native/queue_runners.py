@@ -173,7 +173,7 @@ class _Runner:
 
 
 def _operation(file: FileUses, node: ast.expr) -> tuple[ast.expr, str] | None:
-    """What all threads run, and how many these are: ``[operation] * number``."""
+    """Return the operation that all threads run, and their number: ``[operation] * number``."""
     number = "1"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         number, node = file.positions.source(node.right), node.left

@@ -1,4 +1,4 @@
-"""What keeps a program at the step before: what TensorFlow 2 has nothing for, or what would mean something else."""
+"""Reasons that keep a program at the step before: TensorFlow 2 has no equal, or it would mean something else."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
 
 
 def _kept_by_graph(name: str) -> str | None:
-    """What a name of TensorFlow stands for that TensorFlow 2 has not, or that is not known here."""
+    """Return what of a graph a name of TensorFlow stands for that TensorFlow 2 has not, or that is not known here."""
     if name in _GRAPH:
         return _GRAPH[name]
     if creates(name) == "metric":  # of which objects.py decides

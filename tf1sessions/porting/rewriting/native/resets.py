@@ -67,7 +67,7 @@ def write_reset(unit: Unit, request: Request) -> None:
 
 
 def _local_resets(unit: Unit, initializer: ast.expr) -> Iterator[str]:
-    """What has the metrics and local variables begin anew that are made before an initializer is."""
+    """Reset the metrics and local variables that are made before an initializer is."""
     for item in unit.items:
         if item.statement.lineno >= initializer.lineno:
             continue

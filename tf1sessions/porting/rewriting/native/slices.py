@@ -1,4 +1,4 @@
-"""What each request needs of the statements of a graph, and what several requests need in common."""
+"""The statements of a graph that each request needs, and those that several requests need in common."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def indented(lines: Iterable[str], depth: int = 1) -> list[str]:
 
 
 class Texts:
-    """What the nodes of a file become.
+    """The new texts of a file's nodes.
 
     Args:
         file: The file.
@@ -89,7 +89,7 @@ class Texts:
         self._deleted.append(Edit(positions.line_start(statement.lineno), positions.line_start(last + 1), ""))
 
     def of(self, node: ast.AST) -> str:
-        """What an expression becomes."""
+        """Return the new text of an expression."""
         return self._between(*self.file.positions.span(node))
 
     def _between(self, start: int, end: int) -> str:

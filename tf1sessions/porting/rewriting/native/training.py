@@ -54,7 +54,7 @@ class TapeStep:
 
 
 def tape_step(kinds: Kinds, texts: Texts, item: Item, scope: Mapping[str, Kind], names: Names) -> TapeStep | None:
-    """How a statement is written that minimises or differentiates; None for any other.
+    """Write a statement that minimises or differentiates with a tape; None for any other.
 
     Args:
         kinds, texts: Of the file.

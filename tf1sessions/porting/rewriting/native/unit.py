@@ -373,7 +373,7 @@ class Unit:
         return isinstance(statement, ast.Assign) and self.is_initializer(statement.value)
 
     def _decide_constants(self) -> None:
-        """What depends on nothing is made once; random numbers only where they are initial values of variables."""
+        """Make what depends on nothing once; random numbers only where they are initial values of variables."""
         for number, item in reversed(list(enumerate(self.items))):  # what reads a statement is decided before it
             if item.kind not in (Kind.CONSTANT, Kind.RANDOM) or item.makers:
                 continue
@@ -387,7 +387,7 @@ class Unit:
                 item.kind = Kind.STATIC
 
     def _compute_what_is_changed(self) -> None:
-        """What requests add to, as ``loss = 0.0`` before ``loss += ...``, begins anew in each.
+        """Begin anew in each request what requests add to, as ``loss = 0.0`` before ``loss += ...``.
 
         Raises:
             NotPossible: It is no value of Python that is bound where the graph is built.
@@ -424,7 +424,7 @@ class Unit:
         return None
 
     def check_made_once(self) -> None:
-        """What is made once cannot depend on what requests compute."""
+        """Refuse what is made once and depends on what requests compute."""
         moved: set[str] = set()
         once: set[str] = set()
         for item in self.items:

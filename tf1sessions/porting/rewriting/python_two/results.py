@@ -131,7 +131,7 @@ def _mode(file: FileUses, call: ast.Call, symbol: str, opened: set[ast.expr]) ->
 
 
 def _opening(file: FileUses, node: ast.expr) -> list[ast.expr]:
-    """What a file comes from: the ``with`` around it with its name, else what its name is bound to, if only once."""
+    """Find the call that opens a file: the ``with`` around it with its name, else what its name is bound to once."""
     inner: ast.AST = node
     while isinstance(node, ast.Name) and (parent := file.parents.get(inner)) is not None:
         for item in parent.items if isinstance(parent, ast.With) else ():

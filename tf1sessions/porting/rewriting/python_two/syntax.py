@@ -152,7 +152,7 @@ def _print(transform: Callable[[Any, Any], Any], node: Any, results: Any) -> Any
 
 
 def _fissix() -> Any:
-    """The module fissix.refactor. It keeps its tables in the user's home, unless it is told otherwise."""
+    """The module fissix.refactor. It keeps its tables in the user's home, unless it is given another folder."""
     try:
         import fissix
     except ImportError as error:
@@ -211,7 +211,7 @@ _ESCAPES = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=[uUN])")  # an odd number of back
 
 
 def _fix_leaf(leaf: Any, is_bytes: bool) -> None:
-    """What no fixer of fissix does: ``ur""``, ``asyncio.async``, and ``"\\u"`` in a text that was one of bytes."""
+    """Fix what no fixer of fissix does: ``ur""``, ``asyncio.async``, and ``"\\u"`` in a text that was one of bytes."""
     if leaf.value[:2].lower() == "ur" and leaf.value[2:3] in ("'", '"'):
         leaf.value = leaf.value[1:]
     elif leaf.value[:1] in ("'", '"') and is_bytes and _ESCAPES.search(leaf.value):

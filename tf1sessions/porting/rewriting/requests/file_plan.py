@@ -33,7 +33,7 @@ def switches(file: FileUses) -> list[ast.Expr]:
 
 
 class FilePlan:
-    """What changes in a file.
+    """The changes of a file.
 
     Args:
         code: Of the program.

@@ -155,7 +155,7 @@ class _ScopePlan:
         return name
 
     def has_only_session(self) -> bool:
-        """Whether what is inside of this scope can only be given the one session that the program makes in it.
+        """Say whether the code inside of this scope can only get the one session that the program makes in it.
 
         What a module makes as the main program alone is not all: another file may import its functions.
         """
@@ -597,7 +597,7 @@ class _ScopePlan:
         return not any(bound_name(node) in names or changed_name(node) in names or self._resets(node) for node in nodes)
 
     def _bindings(self, request: Request, keys: list[ast.expr]) -> int:
-        """How often the names of a request were bound before it, in the order of the text: else it means another."""
+        """Count the bindings of a request's names before it, in the order of the text: else it means another."""
         names = names_in([request.fetches, *keys]) | {self.legacy}
         return sum(
             node.lineno < request.call.lineno and (bound_name(node) in names or self._resets(node))

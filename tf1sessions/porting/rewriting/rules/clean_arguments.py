@@ -17,7 +17,7 @@ __all__ = ["TABLE", "TARGETS", "Arguments", "edits", "find", "keywords"]
 
 @dataclasses.dataclass(frozen=True)
 class Arguments:
-    """How a call of a function becomes one of another.
+    """The change of a function's call into a call of another.
 
     Attributes:
         target: The new function.

@@ -1,4 +1,4 @@
-"""What ``tf.contrib`` only had under a second name is taken from where it always was."""
+"""Names that ``tf.contrib`` only had as second names are taken from where they always were."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _V1 = "tensorflow.compat.v1"
 
 @dataclasses.dataclass
 class _Rewrite:
-    """What one file's change is made of."""
+    """The parts of one file's change."""
 
     file: FileUses
     tensorflow: str  # the name of the package in this file
@@ -114,7 +114,7 @@ def _asks_whether_it_is_there(file: FileUses, node: ast.expr) -> bool:
 
 
 def _replacement(file: FileUses, use: Use, base: str, rest: str) -> Replacement | None:
-    """What a use becomes; None where it has to stay in tf.compat.v1."""
+    """Return the replacement of a use; None where it has to stay in tf.compat.v1."""
     symbol = symbols.find(f"tf{rest}")
     if symbol is None or isinstance(use.node, ast.Constant):
         return None

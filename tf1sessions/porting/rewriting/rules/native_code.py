@@ -62,7 +62,7 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
 
 @dataclasses.dataclass(frozen=True)
 class _Planned:
-    """What a file becomes.
+    """The planned changes of a file.
 
     Attributes:
         edit: Of the whole file.
@@ -146,7 +146,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
 
 
 def _changed(units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[tuple[ast.AST, str]]:
-    """What became functions and classes."""
+    """Describe what became functions and classes."""
     for function, lines in made.items():
         yield function, lines[0].removesuffix(":")
     for unit in units:

@@ -1,4 +1,4 @@
-"""What a use of a name becomes."""
+"""The replacement of a use of a name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Replacement"]
 
 @dataclasses.dataclass(frozen=True)
 class Replacement:
-    """What a use becomes.
+    """The replacement of a use.
 
     Attributes:
         node: What ``text`` is put in place of.

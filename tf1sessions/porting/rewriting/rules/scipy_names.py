@@ -73,7 +73,7 @@ def find(file: FileUses) -> Iterator[Change | Remark]:
 
 
 def _is_function(file: FileUses, name: str) -> bool:
-    """Whether what has a private module's name is a function here: ``interpolate.interpolate`` is none."""
+    """Say whether a private module's name stands for a function here: ``interpolate.interpolate`` does not."""
     return any(use.symbol == name and use.call is not None for use in file.uses) or any(
         isinstance(each.statement, ast.ImportFrom) and f"{each.module}.{each.alias.name}" == name
         and any(use.symbol == name and not isinstance(file.parents.get(use.node), ast.Attribute) for use in file.uses)

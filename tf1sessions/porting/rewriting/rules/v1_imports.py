@@ -92,7 +92,7 @@ def _renamed_imports(file: FileUses) -> Iterator[Change]:
 
 
 def _import_of(each: ImportedName) -> str | None:
-    """What stands in an import statement in place of one of its parts, or None where it stays."""
+    """Return the statement in place of a part of an import statement, or None where it stays."""
     top, _, rest = each.module.partition(".")
     if top != "tensorflow":
         return None
