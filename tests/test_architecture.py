@@ -379,7 +379,7 @@ def test_modules_open_with_a_docstring() -> None:
 
 
 # A docstring's first line is imperative or a noun phrase; these begin a clause whose subject a reader has to guess.
-VAGUE_OPENING = re.compile(r"(What|Who|How|It|The same)\b")
+VAGUE_OPENING = re.compile(r"(What|Who|How|It|The same|Which|Where|Why|That|Those|Of|With|By)\b")
 
 
 def vague_docstrings(source: str) -> list[str]:

@@ -216,7 +216,7 @@ class CheckpointMismatchError(ModelError):
 
 
 class UnsupportedEnvironmentError(Tf1SessionsError, RuntimeError):
-    """This machine, Python, TensorFlow or Keras cannot do what was asked."""
+    """The machine, Python, TensorFlow or Keras cannot do what was asked."""
 
 
 class ConcurrentGraphError(Tf1SessionsError, RuntimeError):

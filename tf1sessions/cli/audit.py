@@ -174,7 +174,7 @@ def _by_hand(found: Audit) -> Iterator[str]:
 
 
 def _stays(found: Audit) -> Iterator[str]:
-    """Why files do not reach the last step."""
+    """Return why files do not reach the last step."""
     stays = [file for file in found.files if file.stays is not None]
     if stays:
         yield from ("", "What keeps files from the next step; the guide says what to do about each:")

@@ -138,7 +138,7 @@ class LivePrinter(Printer):
 
 
 def _rows_that_fit(records: Sequence[JobRecord], height: int) -> list[int]:
-    """Which jobs to show when not all fit: running ones first, then failed, then the next to start, then done."""
+    """Choose the jobs to show when not all fit: running ones first, then failed, then the next to start, then done."""
     rank = {"running": 0, "failed": 1, "killed": 1, "timeout": 1, "pending": 2}
     order = sorted(range(len(records)), key=lambda index: (rank.get(records[index].state, 3), index))
     return sorted(order[: max(1, height)])

@@ -174,7 +174,7 @@ def _control_flow(found: Inspection) -> Iterator[str]:
 
 
 def _risks(found: Inspection, width: int) -> Iterator[str]:
-    """Those that the outputs need first; load() refuses a model for them."""
+    """Return the risks that the outputs need first; load() refuses a model for them."""
     if not found.risks:
         yield ""
         yield click.style("Risks", bold=True) + ": none found"

@@ -1,4 +1,4 @@
-"""Which flags tell a program which task of a cluster it is, found in its source; nothing of it is run.
+"""The flags that give a program its task of a cluster, found in its source; nothing of it is run.
 
 Data flow: :func:`find` looks at the calls that define flags (``tf.app.flags``, absl, gflags, argparse, optparse, click)
 in the files of a :class:`~tf1sessions.source.program.Program` and gives :class:`TaskFlags`; :meth:`TaskFlags.arguments`

@@ -15,7 +15,7 @@ class WrappedOptimizer(tf.train.Optimizer):  # type: ignore[misc]
     _opt: Any
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        """Those of the inner optimizer."""
+        """Compute the gradients of the inner optimizer."""
         return self._opt.compute_gradients(*args, **kwargs)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:

@@ -58,7 +58,7 @@ def periodic_resample(values: Any, shape: Any, name: str | None = None) -> Any:
 
 
 def _free_dimension(given: list[int | None], desired: list[int | None]) -> int:
-    """Which dimension of ``desired`` is None; the others are checked."""
+    """Return the dimension of ``desired`` that is None; the others are checked."""
     if desired.count(None) != 1:
         raise UsageError(
             f"shape has {desired.count(None)} sizes that are None",

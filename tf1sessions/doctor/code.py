@@ -243,7 +243,7 @@ class Code:
 
     @functools.cached_property
     def workers(self) -> list[Worker]:
-        """Where the program hands work to threads and processes."""
+        """The places where the program gives work to threads and processes."""
         return [worker for call in self.calls if (worker := self._worker(call)) is not None]
 
     def _worker(self, call: ast.Call) -> Worker | None:

@@ -53,7 +53,7 @@ class Finding:
     others: tuple[SourceLine, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values, the same in every version of this library."""
+        """Return plain values, the same in every version of this library."""
         return {
             "rule": self.rule,
             "severity": self.severity.name.lower(),

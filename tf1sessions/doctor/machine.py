@@ -181,7 +181,7 @@ class Facts:
         return rows
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return plain values."""
         return dataclasses.asdict(self) | {
             "versions": dict(self.versions),
             "environment": dict(self.environment),

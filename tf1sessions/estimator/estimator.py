@@ -138,7 +138,7 @@ class Estimator:
             raise ValueError(f"Could not find trained model in model_dir: {self._model_dir}.")
 
     def eval_dir(self, name: str | None = None) -> str:
-        """Where the summaries of the evaluations of this name go."""
+        """Return the folder of the summaries of this name's evaluations."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
     # -------------------------------------------------------------------------------------------------- training
@@ -661,7 +661,7 @@ def complete_config(config: RunConfig | None, model_dir: str | None) -> RunConfi
 
 
 def _replica_device_fn(config: RunConfig) -> Any:
-    """Which device an op gets where there are parameter servers; None elsewhere."""
+    """Return the device of an op where there are parameter servers; None elsewhere."""
     if config.num_ps_replicas <= 0:
         return None
     return tf.train.replica_device_setter(

@@ -1,4 +1,4 @@
-"""Which exports of a folder are kept: functions from paths to some of them, by their versions."""
+"""The exports of a folder that are kept: functions from paths to some of them, by their versions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _one_of_every_n_export_versions(n: int) -> Filter:
 
 
 def _mod_export_version(n: int) -> Filter:
-    """Those whose version is a multiple of ``n``."""
+    """Keep exports whose version is a multiple of ``n``."""
     return lambda paths: _sorted(path for path in paths if (path.export_version or 0) % n == 0)
 
 

@@ -33,7 +33,7 @@ _RESERVED = ["batch_size", "context"]
 
 
 class InputPipelineConfig:
-    """Where ``input_fn`` is called for a TPU: of no effect without one."""
+    """The place where ``input_fn`` is called for a TPU: of no effect without one."""
 
     PER_SHARD_V1 = 1
     PER_HOST_V1 = 2

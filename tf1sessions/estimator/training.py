@@ -310,7 +310,7 @@ class _Evaluator:
 
     @property
     def global_step(self) -> int | None:
-        """That of the last evaluation."""
+        """The step of the last evaluation."""
         return None if self.eval_result is None else int(self.eval_result[tf.GraphKeys.GLOBAL_STEP])
 
     @property

@@ -10,7 +10,7 @@ __all__ = ["Compression"]
 
 
 class _Nothing:
-    """As they are."""
+    """Tensors as they are."""
 
     @staticmethod
     def compress(tensor: Any) -> tuple[Any, Any]:
@@ -24,7 +24,7 @@ class _Nothing:
 
 
 class _Half(_Nothing):
-    """As float16, if they are of a wider type of floating point."""
+    """Tensors as float16, if they are of a wider type of floating point."""
 
     @staticmethod
     def compress(tensor: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Which rank this process is, from ``init()`` to ``shutdown()``, and what this Horovod can do."""
+"""The rank of this process, from ``init()`` to ``shutdown()``, and what this Horovod can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which node of a GraphDef depends on which. Iterative throughout: a graph may be a chain of a million nodes."""
+"""Dependencies of a GraphDef's nodes. Iterative throughout: a graph may be a chain of a million nodes."""
 
 from __future__ import annotations
 

@@ -307,7 +307,7 @@ class Model:
         return self.signature(*values, **named)
 
     async def acall(self, /, *values: Any, **named: Any) -> dict[str, Any]:
-        """As a call, without blocking the event loop: it runs in a thread of asyncio's default executor."""
+        """Call without blocking the event loop: it runs in a thread of asyncio's default executor."""
         return await asyncio.to_thread(self.signature, *values, **named)
 
     def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
@@ -486,7 +486,7 @@ def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
 
 
 def _completed(one: Interface, graph: Any) -> Interface:
-    """With the dtypes and shapes that the graph has."""
+    """Complete the dtypes and shapes by those that the graph has."""
 
     def complete(specs: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:
         found = {}

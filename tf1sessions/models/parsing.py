@@ -35,7 +35,7 @@ LARGE_BYTES = 16 * 1024
 
 @dataclasses.dataclass(frozen=True)
 class Content:
-    """Where the bytes of a tensor are: ``length`` bytes at ``offset`` of a file.
+    """The place of a tensor's bytes: ``length`` bytes at ``offset`` of a file.
 
     Thread-safety: reading is safe from any thread.
     """

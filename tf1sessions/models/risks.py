@@ -1,4 +1,4 @@
-"""Which operations of a graph reach beyond it: files, the network, Python, the process, devices.
+"""Operations of a graph that reach beyond it: files, the network, Python, the process, devices.
 
 :data:`RISKS` names them, with the reason. It was made by going through every operation that TensorFlow 1.15.5 (its
 contrib libraries included), 2.16 and 2.21 register; tests/models/test_risks.py fails when the TensorFlow that is

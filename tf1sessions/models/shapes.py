@@ -122,7 +122,7 @@ def _imported(part: Any, one_row: bool) -> tuple[Any, bool]:
 
 
 def _needing(graph_index: GraphIndex, names: Iterable[str]) -> set[str]:
-    """These nodes, and all that need them, be it by a control input."""
+    """Return these nodes, and all that need them, be it by a control input."""
     found = {name for name in names if name in graph_index.nodes}
     waiting = list(found)
     for name in waiting:

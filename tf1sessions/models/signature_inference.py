@@ -424,7 +424,7 @@ def _changing(graph_index: GraphIndex, made: Iterable[str]) -> set[str]:
 
 
 def _differentiated(graph_index: GraphIndex, scope: str, made: Iterable[str]) -> frozenset[str]:
-    """Of which nodes the gradients ``made`` were taken. They are named ``scope/<name>_grad/...``."""
+    """Return the nodes whose gradients are ``made``. They are named ``scope/<name>_grad/...``."""
     forward: set[str] = set()
     for name in made:
         parts = name[len(scope) + 1 :].split("/")

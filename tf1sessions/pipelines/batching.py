@@ -375,7 +375,7 @@ class Batcher:
             del request  # its error has this frame
 
     def submit(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> concurrent.futures.Future[Any]:
-        """As a call, in the background: returns a Future at once. ``cancel()`` works until the request is run.
+        """Submit a call in the background: returns a Future at once. ``cancel()`` works until the request is run.
 
         Arrays are copied: their owner may fill them again. Functions added to the Future run in the thread that
         answers, and hold it up.
@@ -385,7 +385,7 @@ class Batcher:
         return request
 
     async def acall(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Any:
-        """As a call, for asyncio. Arrays are copied. Cancelling the task withdraws the request."""
+        """Call from asyncio. Arrays are copied. Cancelling the task withdraws the request."""
         request = self._request(with_own_arrays(args), with_own_arrays(named), deadline_secs)
         self._enter(request, can_run=False)
         answer = asyncio.wrap_future(request)

@@ -81,7 +81,7 @@ def whereabouts(thread: threading.Thread) -> str:
 
 
 def _line_of(call: ActiveCall, frame: Any) -> str:
-    """Where a call was made; of a queue runner's, which TensorFlow makes, where its operation was."""
+    """Return the line of a call; of a queue runner's, which TensorFlow makes, the line of its operation."""
     if program_frame(frame):
         return f", called at {place(frame)}"
     operation = call.session.graph.get_operation_by_name(call.operations[0][0])

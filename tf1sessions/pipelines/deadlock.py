@@ -158,7 +158,7 @@ class DeadlockDetector:
         self._since, self._processor_secs = time.monotonic(), time.process_time()
 
     def of(self, threads: Iterable[threading.Thread]) -> list[ThreadSnapshot]:
-        """These threads, if each of them hangs in a queue; else nothing."""
+        """Return these threads, if each of them hangs in a queue; else nothing."""
         waited_for = set(threads)
         seen = self._look()
         theirs = [one for one in seen if one.thread in waited_for]

@@ -1,4 +1,4 @@
-"""Which item of work begins next: by priority, by arrival, and one at a time of each key.
+"""The order in which items of work begin: by priority, by arrival, and one at a time of each key.
 
 ::
 
@@ -157,7 +157,7 @@ class KeyedSchedule(Generic[_E]):
             self._place(item.key_queue)
 
     def next_deadline(self) -> float | None:
-        """When the time of an item that waits will be up."""
+        """Return the time at which the deadline of a waiting item is up."""
         first = self.deadlines.first()
         return None if first is None else first[0]
 

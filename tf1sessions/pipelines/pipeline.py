@@ -601,7 +601,7 @@ class QueuePipeline:
         return self._flow.queues.get(operation.name) or self._flow.add_queue(PipelineQueue(queue))
 
     def _use(self, fetches: Any, fed: Sequence[Any] = ()) -> _Use:
-        """Which queues a request reads and writes; those of legacy code are taken over."""
+        """Return the queues that a request reads and writes; those of legacy code are taken over."""
         graph = self._flow.session.graph
         elements = [graph.as_graph_element(each, allow_tensor=True, allow_operation=True) for each in _flat(fetches)]
         tensors = [each for each in elements if isinstance(each, tf.Tensor)]

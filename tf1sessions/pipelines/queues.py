@@ -277,7 +277,7 @@ def queue_from(operation: Any) -> PipelineQueue:
 
 @dataclass
 class QueueUse:
-    """Which queues a request reads and writes: the operations that are queues, each once.
+    """The queues that a request reads and writes: the operations that are queues, each once.
 
     Attributes:
         reads: Queue operation -> how many items a run takes from it; 0 where only the run knows.
@@ -291,7 +291,7 @@ class QueueUse:
 
 
 def queues_of(fetches: Iterable[Any], targets: Iterable[Any] = (), feeds: Iterable[Any] = ()) -> QueueUse:
-    """Which queues a request reads and writes.
+    """Return the queues that a request reads and writes.
 
     A function of the graph that is given a queue (a v2 ``cond`` or ``while_loop``) counts as a reader: what it does
     with it is not looked into.

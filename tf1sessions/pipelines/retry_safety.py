@@ -1,4 +1,4 @@
-"""Which requests may be run a second time: those that leave nothing changed behind.
+"""The requests that may be run a second time: those that leave nothing changed behind.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Which tensors of a graph are computed row by row, so that the rows of several requests may share a run.
+"""The tensors of a graph that are computed row by row, so that the rows of several requests may share a run.
 
 ::
 

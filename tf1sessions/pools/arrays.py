@@ -595,7 +595,7 @@ def _copy(part: memoryview) -> memoryview:
 
 
 def _groups(sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Which parts of a message share a segment: long ones have their own."""
+    """Return the parts of a message that share a segment: long ones have their own."""
     least = max(_OWN_BYTES, sum(sizes) // _MOST_SEGMENTS)
     together = [index for index, size in enumerate(sizes) if size < least]
     if together:

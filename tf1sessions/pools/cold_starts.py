@@ -1,4 +1,4 @@
-"""Which differences of a job from its fork server need a fresh interpreter. Standard library only."""
+"""The differences of a job from its fork server that need a fresh interpreter. Standard library only."""
 
 from __future__ import annotations
 

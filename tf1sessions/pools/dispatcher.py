@@ -104,7 +104,7 @@ class _WorkerState:
     thread: threading.Thread | None = None
 
     def next_look(self) -> float:
-        """When to look at it, if nothing comes from it before."""
+        """Return when to look at it, if nothing comes from it before."""
         if self.phase not in (_Phase.SETTING_UP, _Phase.BUSY):
             return _NEVER
         if self.is_late or self.is_doomed:

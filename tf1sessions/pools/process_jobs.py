@@ -149,7 +149,7 @@ class JobMessage:
         return dropped
 
     def next_look(self) -> float:
-        """When to look at the worker's status page again: a time limit is up, or jobs behind a long one wait."""
+        """Return when to look at the worker's status page again: a time limit is up, or jobs behind a long one wait."""
         job = self.current
         if job is None:
             return float("inf")

@@ -43,7 +43,7 @@ _lost_nodes: dict[str, float] = {}  # Ray's id of a node, when it was lost
 
 
 class Connection:
-    """That this process is connected to a cluster. It is safe to call its methods simultaneously from all threads."""
+    """A connection of this process to a cluster. It is safe to call its methods simultaneously from all threads."""
 
     def __init__(self, ray: Any) -> None:
         self.ray = ray

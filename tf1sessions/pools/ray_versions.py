@@ -1,4 +1,4 @@
-"""Which versions a machine of a Ray cluster has."""
+"""The versions that a machine of a Ray cluster has."""
 
 from __future__ import annotations
 

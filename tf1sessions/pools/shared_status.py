@@ -133,7 +133,7 @@ class SharedStatus:
         return self.hold(index) > index
 
     def replies(self) -> list[tuple[int, bool, bytes, float]]:
-        """Those that came since the last look, each as it was given to :meth:`post`."""
+        """Return the replies that came since the last look, each as it was given to :meth:`post`."""
         found: list[tuple[int, bool, bytes, float]] = []
         posted = self._bytes[_POSTED]
         if self._count == posted:

@@ -290,7 +290,7 @@ class UserServerProcess:
 
 
 def _loaded_files() -> dict[str, tuple[int, int]]:
-    """When the file of each imported module was changed (ns), and its size, by its path."""
+    """Return, by path, when the file of each imported module was changed (ns), and its size."""
     paths = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     found = {}
     for path in paths:

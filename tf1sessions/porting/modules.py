@@ -322,7 +322,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
         return {name: flat(call) for name, call in calls.items()}
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> Any:
-        """With the functions of a SavedModel: ``loaded(x=...)``, ``loaded.train(...)``, ``loaded.update(...)``."""
+        """Add the functions of a SavedModel: ``loaded(x=...)``, ``loaded.train(...)``, ``loaded.update(...)``."""
         children = super()._trackable_children(save_type, **kwargs)
         if save_type == "savedmodel":
             if self._distribution is not None:

@@ -1,4 +1,4 @@
-"""That a converted model gives what TensorFlow 1's side gives: the same inputs through both.
+"""The proof that a converted model gives what TensorFlow 1's side gives: the same inputs through both.
 
 ::
 

@@ -228,7 +228,7 @@ class _Spool(object):
 
 
 def _identity_of(fd):
-    """Which file a descriptor is of: a program that closes all descriptors may have opened one of its own."""
+    """Return the file of a descriptor: a program that closes all descriptors may have opened one of its own."""
     try:
         found = os.fstat(fd)
     except OSError:
@@ -437,7 +437,7 @@ def _dead_or_looping(operations):
 
 
 class _Places(object):
-    """Where the program made something: lines of its own files, the outermost first. Not thread-safe."""
+    """The lines of a program's own files that made something, the outermost first. Not thread-safe."""
 
     def __init__(self):
         self._folder = os.getcwd()  # what names of files are relative to: the program may change it
@@ -1365,7 +1365,7 @@ def _run(path):
 
 
 def _wait_for_threads():
-    """As Python does at the end of a program: for all that are not daemons."""
+    """Wait, as Python does at the end of a program, for all threads that are not daemons."""
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             while thread.is_alive():

@@ -1,4 +1,4 @@
-"""Where the values come from that what convert() wrote is compared with: a session of TensorFlow 1's side.
+"""The source of the values that convert()'s result is compared with: a session of TensorFlow 1's side.
 
 ::
 
@@ -35,7 +35,7 @@ tf2: Any = tf.compat.v2
 
 
 class ValuesFrom(enum.Enum):
-    """Where the session has the values of its variables from."""
+    """The source of the values of a session's variables."""
 
     NOWHERE = "nothing is compared, so there is no session"
     SOURCE = "it restores them as the module does, and may start before there is a module"

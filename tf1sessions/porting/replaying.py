@@ -462,7 +462,7 @@ class Guided(_Recorder):  # type: ignore[misc]
         return kept
 
     def _set(self, session: Any, name: str, value: Any, kept: Any) -> str | None:
-        """Why it could not be set, or None."""
+        """Set a value; return why that could not be done, or None."""
         if kept is None:
             return "the trace has none"
         if isinstance(kept, Summary):

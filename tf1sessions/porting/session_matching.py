@@ -1,4 +1,4 @@
-"""Which session of one side is which of the other where several threads make alike ones, so that their order is chance.
+"""The pairs of sessions of two sides where several threads make alike ones, so that their order is chance.
 
 Sessions are alike that run the same fetches, targets and feeds. Those belong together whose seeds, initial values and
 first values are nearest.

@@ -1,4 +1,4 @@
-"""Where a converted model goes: a folder that is written whole or not at all.
+"""The place where a converted model goes: a folder that is written whole or not at all.
 
 ::
 

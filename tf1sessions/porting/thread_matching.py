@@ -1,4 +1,4 @@
-"""Which call is which where several threads make calls of a kind, so that their order is chance.
+"""The pairs of calls where several threads make calls of a kind, so that their order is chance.
 
 First those belong together that have the same feeds and fetches to the bit; of the rest those with the same feeds, then
 those whose fetches are nearest; what is left belongs together as it came.

@@ -1,4 +1,4 @@
-"""Which call of one trace is which call of another.
+"""The pairs of calls of two traces that are one call of the program.
 
 Calls belong together that are the same time of the same kind (fetches, targets, feeds) at the same line of the program
 in the same session: calls that only one side makes move nothing. Where several threads make calls of a kind, their
@@ -20,7 +20,7 @@ UNSEEDED = "has no seed"
 
 
 class Alignment:
-    """Which call on the left is which on the right."""
+    """The pairs of calls on the left and on the right."""
 
     def __init__(self, left: Trace, right: Trace) -> None:
         self.left = left

@@ -452,7 +452,7 @@ def _numbers(values: Any, dtype: str) -> Any:
 
 
 def _errors(a: Any, b: Any, tolerance: Tolerance) -> tuple[Any, Any, Any]:
-    """Of arrays [rows, elements]: which rows differ, their largest errors, and those as shares of what is allowed."""
+    """Return rows of arrays [rows, elements] that differ, their largest errors, and these as shares of the bound."""
     if not a.shape[1]:
         return np.zeros(len(a), bool), np.zeros(len(a)), np.zeros(len(a))
     if not (is_float(a.dtype) or is_float(b.dtype)):

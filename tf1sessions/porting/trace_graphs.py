@@ -243,7 +243,7 @@ class TraceGraph:
         return name
 
     def draws(self, names: Iterable[str]) -> list[str]:
-        """Those of some operations that draw, in the order in which they were made."""
+        """Return the draws of some operations, in the order in which they were made."""
         return [name for name in self.ordered(names) if self.seeds(name) is not None]
 
     def ordered(self, names: Iterable[str]) -> list[str]:
@@ -381,7 +381,7 @@ def _shown(value: Any) -> str:
 
 
 def counts_part(left: TraceGraph, right: TraceGraph, drawn: str) -> list[str]:
-    """Where the numbers of operations made before an operation begin to part, in sentences; none where they do not.
+    """Return where the numbers of operations made before an operation begin to differ, in sentences; none without.
 
     On the right counts are those of TensorFlow 1, where seeds follow them.
     """

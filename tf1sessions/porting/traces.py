@@ -125,7 +125,7 @@ class ProgramLine:
 
     @property
     def read(self) -> str:
-        """Where it is, and what it says."""
+        """Return the path and the content."""
         return f"{self}: {self.text}" if self.text else str(self)
 
     def __str__(self) -> str:
@@ -522,7 +522,7 @@ class Trace:
         return self._member(f"graph.{number}").tobytes() if self.graphs[number]["kept"] else None
 
     def places(self, number: int) -> list[tuple[ProgramLine, ...]]:
-        """Where the program made the operations of a graph, in their order; of an older trace an empty list."""
+        """Return where the program made the operations of a graph, in their order; of an older trace an empty list."""
         if not self.graphs[number].get("places"):
             return []
         numbers = self._member(f"graph.{number}.places")

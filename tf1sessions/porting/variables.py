@@ -1,4 +1,4 @@
-"""Which variables a graph of TensorFlow 1 has: their names, whether they are trained, and their collections.
+"""The variables of a graph of TensorFlow 1: their names, whether they are trained, and their collections.
 
 A MetaGraph has it in its collections. Where there is none (a GraphDef), and for the constants that freezing made of
 variables, a rule decides: what arithmetic with inputs takes as weights is trained; statistics of batch normalisation,
@@ -57,7 +57,7 @@ _READ = re.compile(r"(^|/)(read|Read|ReadVariableOp(_\d+)?)$")
 
 @dataclasses.dataclass(frozen=True)
 class Slice:
-    """Which part of a partitioned variable a variable is.
+    """The part of a partitioned variable that a variable is.
 
     Attributes:
         node: The part.

@@ -78,7 +78,7 @@ def _with_images_alone(build: Any) -> Any:
 
 
 def _with_ones(original: Any, tf: Any) -> Any:
-    """Where no weights were given, it multiplied by ones of the losses' shape."""
+    """Multiply by ones of the losses' shape where no weights are given, as 1.15 did."""
     weights_ops: Any = importlib.import_module("tensorflow.python.ops.weights_broadcast_ops")
 
     @functools.wraps(original)

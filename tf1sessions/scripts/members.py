@@ -103,7 +103,7 @@ def _save_as_hdf5() -> None:
 
 
 def _show_metrics_only() -> None:
-    """With ``steps_per_epoch`` the progress bar shows metrics, and not the number and the size of the batch as well."""
+    """Show only metrics in the progress bar with ``steps_per_epoch``, not the number and the size of the batch."""
     logger: Any = importlib.import_module("tf_keras.src.callbacks").ProgbarLogger
     original = logger._batch_update_progbar
 

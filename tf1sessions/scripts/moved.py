@@ -160,7 +160,7 @@ def add_names(module: ModuleType) -> None:
 
 
 def _old_name(key: str, name: str) -> str | None:
-    """Where ``name`` of the module ``key`` is today, as an address for :func:`_find`; None if that is not known."""
+    """Return today's address of ``name`` of the module ``key``, for :func:`_find`; None if that is not known."""
     table = NAMES[key]
     if name in table or name.startswith("__"):
         return table.get(name)

@@ -226,7 +226,7 @@ _LEFT_OUT = frozenset(
 
 
 def missing_names(names: Iterable[str]) -> list[str]:
-    """Those of ``names`` that neither this NumPy nor :func:`apply` has, and that are not left out on purpose."""
+    """Return those of ``names`` that neither this NumPy nor :func:`apply` has, and that are not left out on purpose."""
     return [name for name in names if name not in _LEFT_OUT and not _has(name)]
 
 

@@ -354,7 +354,7 @@ def _sizes(value: Any) -> list[int]:
 
 @of(_SIGNAL + "window_ops:_raised_cosine_window")
 def _window(name: Any, default_name: Any, window_length: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """Where it is one sample long, was not looked up."""
+    """Leave out today's operations that look up whether a window is one sample long."""
     return 0, -5 if is_tensor(window_length) and constant(window_length) is None else 0
 
 

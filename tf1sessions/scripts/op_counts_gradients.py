@@ -90,7 +90,7 @@ def _is_large(shape: Any) -> bool:
 
 @gradient_of("Add", "AddV2", "Sub", "Mul", "Pow", "SquaredDifference")
 def _broadcast_gradient(op: Any, grad: Any) -> tuple[int, int]:
-    """Where both shapes are known, what was broadcast was looked up in the graph, once for each pair of shapes."""
+    """Count 1.15's lookups of broadcast shapes in the graph, once for each pair, where both are known."""
     x, y = op.inputs
     if op.type == "AddV2" and y.op.type == "Sub" and y.op.inputs[0] is y.op.inputs[1]:
         return 0, 1 - 3 * _noted(op.graph).are_waiting  # clip_by_global_norm lets see what is not finite
@@ -338,7 +338,7 @@ def _is_last(op: Any) -> bool:
 
 
 def _handed_gradients(tensor: Any, made: set[Any]) -> int:
-    """Of a gradient that was handed on: each time it had a gradient of its own, added to that of what was not."""
+    """Count the sums of a gradient that was handed on: each time it had a gradient of its own."""
     handing = getattr(tensor.graph, _HANDED, {}).get(tensor.name, ())
     first = tensor.op._original_op
     if first is not None and first.type == "SquaredDifference" and tensor.op.type == "Mul" and _was_summed(first):
@@ -389,7 +389,7 @@ def _is_sought(tensor: Any) -> bool:
 
 @gradient_of("MatMul")
 def _product_gradient_of_matrices(op: Any, grad: Any) -> tuple[int, int]:
-    """Of tensordot, through what it had transposed and reshaped; and of these gradients."""
+    """Count the operations of tensordot's gradient, through its transposes and reshapes; and of these gradients."""
     first = op if _tensordot_scope(op) else op._original_op
     scope = _tensordot_scope(first)
     if not scope or first.type != "MatMul":
@@ -502,7 +502,7 @@ def _order_of_stacks(op: Any) -> int:
 
 @of(OPS + "control_flow_state:_GradLoopState.AddBackpropAccumulatedValue")
 def _taken_from_stack(self: Any, *_: Any, **__: Any) -> tuple[int, int]:
-    """That has been counted, perhaps."""
+    """Take back the order of a loop's stack, where it has been counted already."""
     loop = self.grad_context
     is_order_made = loop.parallel_iterations > 1 and self._grad_sync is None
     return 0, -int(is_order_made and hasattr(loop, _ORDERED))

@@ -153,7 +153,7 @@ def _parse(line: str, where: str) -> Requirement | None:
 
 
 def compare(requirements: Sequence[Requirement]) -> list[Unmet]:
-    """Those that the installed releases do not meet, in their order, each once."""
+    """Return the requirements that the installed releases do not meet, in their order, each once."""
     unmet: dict[str, Unmet] = {}
     for requirement in requirements:
         name = canonicalize_name(requirement.name)

@@ -216,7 +216,7 @@ class _Active:
 
 @dataclass
 class _Ending:
-    """Why an attempt must go, and how far that is. ``at``: when the next, harder step is due."""
+    """The reason why an attempt must end, and how far that is. ``at``: when the next, harder step is due."""
 
     state: str
     reason: str

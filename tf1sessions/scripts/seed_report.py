@@ -1,4 +1,4 @@
-"""Which of the seeds that follow from the number of operations are TensorFlow 1's, and from where on that is not known.
+"""The seeds that follow from the number of operations: which are TensorFlow 1's, and from where on that is not known.
 
 In use with ``--seeds report`` alone; seed_words.py writes it out. Data flow::
 
@@ -469,7 +469,7 @@ def _is_tensor(value: Any) -> bool:
 
 @functools.cache
 def _tensor_types() -> tuple[type, ...]:
-    """Of TensorFlow, which has been imported."""
+    """Return the types of tensors of TensorFlow, which has been imported."""
     places = {"framework.tensor": "Tensor", "ops.variables": "Variable"}
     return tuple(getattr(sys.modules[f"tensorflow.python.{module}"], name) for module, name in places.items())
 
@@ -522,7 +522,7 @@ def _closest_kind(value: Any) -> str:
 
 
 def _gradient_kinds(seeds: GraphSeeds, frame: types.FrameType) -> Callable[[int], str]:
-    """Of a gradient that is being made: what its operations depend on."""
+    """Return what the operations of a gradient that is being made depend on."""
     operation = frame.f_locals["op"]
     shapes = [tensor.shape for tensor in operation.inputs]
     kinds = list(map(_shape_kind, shapes[:4]))

@@ -207,7 +207,7 @@ def _counted(function: Any, differs: Callable[..., tuple[int, int]], default_gra
 
 
 def _without_probe(function: Any, argument: str, default_graph: Callable[[], Any]) -> Any:
-    """Of an argument's calls the second counts: today the first is a probe, and those after it make the same anew."""
+    """Count the second of an argument's calls: today the first is a probe, and later ones make the same anew."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)

@@ -125,7 +125,7 @@ class TomlLines:
         return parts, at
 
     def _after_value(self, at: int) -> int:
-        """Where the line of a value ends; -1 if it never does."""
+        """Return the end of a value's line; -1 if it never ends."""
         text, depth, dots = self._text, 0, 0
         while found := _IN_VALUE.search(text, at):
             self._refuse_long_word(at, found.start())
@@ -156,7 +156,7 @@ class TomlLines:
         return -1
 
     def _after_string(self, at: int) -> int:
-        """Where the string ends that begins here; -1 if it never does."""
+        """Return the end of the string that begins here; -1 if it never ends."""
         text = self._text
         quote = text[at : at + 3] if text.startswith((text[at] * 3), at) else text[at]
         at += len(quote)

@@ -252,7 +252,7 @@ class ModelRepository:
         host.note = note
 
     def _changed(self, host: _Host, found: Sequence[Found], first: bool) -> list[Found]:
-        """Those that are to be loaded: whose files are new, and have not changed since the last look."""
+        """Return the versions to load: whose files are new, and have not changed since the last look."""
         before, host.seen = host.seen, {each.version: each.stamp for each in found}
         wanted = []
         for each in found:

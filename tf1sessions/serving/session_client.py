@@ -73,11 +73,11 @@ class RemoteCall:
     def submit(
         self, /, *values: Any, deadline_secs: float | None = None, **named: Any
     ) -> concurrent.futures.Future[Any]:
-        """As a call, in the background. ``cancel()`` works until the request is sent."""
+        """Submit a call in the background. ``cancel()`` works until the request is sent."""
         return self._client._threads().submit(self, *values, deadline_secs=deadline_secs, **named)
 
     async def acall(self, /, *values: Any, deadline_secs: float | None = None, **named: Any) -> Any:
-        """As a call, without blocking the event loop."""
+        """Call without blocking the event loop."""
         return await asyncio.wrap_future(self.submit(*values, deadline_secs=deadline_secs, **named))
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class SessionClient:
         return self.model()(*values, deadline_secs=deadline_secs, **named)
 
     def submit(self, /, *values: Any, deadline_secs: float | None = None, **named: Any) -> Any:
-        """As a call, in the background: returns a Future."""
+        """Submit a call in the background: returns a Future."""
         return self.model().submit(*values, deadline_secs=deadline_secs, **named)
 
     def model(self, name: str | None = None, *, version: int | None = None, signature: str | None = None) -> RemoteCall:

@@ -49,7 +49,7 @@ class GpuSettings:
 
     @classmethod
     def of(cls, config: Any) -> GpuSettings:
-        """Those of a ConfigProto; None asks for nothing."""
+        """Return the settings of a ConfigProto; None asks for nothing."""
         if config is None:
             return cls()
         gpu = config.gpu_options

@@ -51,7 +51,7 @@ def caller_place() -> str:
 
 
 class Ownership:
-    """Which thread may change a graph.
+    """The thread that may change a graph.
 
     ``_lock`` is held by the thread inside a ``building()`` block, and by nobody else; it is re-entrant. The other
     attributes are written by that thread or by the owner, and read by any.

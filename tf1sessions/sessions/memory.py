@@ -199,7 +199,7 @@ class MemoryPlan:
             _log.info("%s: %s", caller, note)
 
     def applied(self) -> int | None:
-        """Which of the plan's workers this process has been made by :meth:`apply`; None when it is none of them.
+        """Return the plan's worker that :meth:`apply` made of this process; None when it is none of them.
 
         Of workers whose shares are equal it is the first.
         """

@@ -319,7 +319,7 @@ def _dims(tensor: Any) -> list[int]:
 
 
 def _race(operations: Sequence[Any], fetches: Sequence[Any]) -> str | None:
-    """Why a fetched variable has no certain value: the request changes it too, and nothing orders the two.
+    """Return why a fetched variable has no certain value: the request changes it too, and nothing orders the two.
 
     In the calling thread the read would come first, always. In the pool, as on TF1, it mostly comes last, and programs
     that fetch ``[train_op, global_step]`` have got used to that.
@@ -347,7 +347,7 @@ def _resource(operation: Any) -> str:
 
 
 class _Fresh:
-    """Which results of a request are written anew by each run and held by nobody else.
+    """The results of a request that are written anew by each run and held by nobody else.
 
     Three things could give others the buffer, and each is looked for: another operation reads the same tensor;
     an optimizer replaces the tensor by a constant; an optimizer merges the operation with a twin of it (the runtime

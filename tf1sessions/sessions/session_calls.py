@@ -169,7 +169,7 @@ def request_key(feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[
 
 
 def _refused(session: Any) -> str | None:
-    """Why no request of this session may run in the caller's thread, whatever its operations are."""
+    """Return why no request of this session may run in the caller's thread, whatever its operations are."""
     if session.sess_str:
         return f"the session runs on the server {session.sess_str.decode(errors='replace')}"
     if len(session.list_devices()) != 1:

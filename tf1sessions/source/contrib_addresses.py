@@ -1,4 +1,4 @@
-"""Where TensorFlow 1.15 kept the parts of ``tf.contrib``: inner addresses that programs import all the same.
+"""Addresses of ``tf.contrib``'s parts inside TensorFlow 1.15, from which programs import all the same.
 
 Pure data, all of them, for the import hooks of scripts: each address below ``tensorflow.contrib.<module>`` gives the
 names of our module ``<module>``, of a file in it that has the address's last names first.

@@ -79,7 +79,7 @@ class SourceFile:
     cells: tuple[tuple[int, int], ...] | None = None
 
     def place(self, node: ast.AST) -> SourceLine:
-        """Where ``node`` begins."""
+        """Return the beginning of ``node``."""
         line = int(getattr(node, "lineno", 1))
         if self.cells is None:
             return SourceLine(self.file, line)
@@ -234,7 +234,7 @@ def _parse(text: str, shown: str) -> ast.Module:
 
 
 def too_deep(tree: ast.AST) -> str | None:
-    """Why a tree cannot be looked at, if it is nested more than :data:`DEEPEST` levels deep; else None."""
+    """Return why a tree cannot be looked at, if it is nested more than :data:`DEEPEST` levels deep; else None."""
     depth, level = 0, [tree]
     while level:
         depth += 1

@@ -183,7 +183,7 @@ class FileUses:
             node = parent
 
     def place(self, node: ast.AST) -> SourceLine:
-        """Where a node begins, as a user names it."""
+        """Return the beginning of a node, as a user names it."""
         return self.source.place(int(getattr(node, "lineno", 1)))
 
     def taken(self, name: str) -> bool:

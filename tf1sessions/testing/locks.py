@@ -1,4 +1,4 @@
-"""Which locks a thread holds.
+"""The locks that a thread holds.
 
 Data flow::
 

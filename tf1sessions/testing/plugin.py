@@ -564,7 +564,7 @@ def tf1_pool(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def tf1_thread() -> ThreadInfo:
-    """Which thread and iteration of the test this is: number, threads, iteration."""
+    """The thread and iteration of the test: number, threads, iteration."""
     return ThreadInfo()
 
 

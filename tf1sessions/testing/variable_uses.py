@@ -1,4 +1,4 @@
-"""Which variables, queues, iterators and tables a run uses, as its graph shows."""
+"""The variables, queues, iterators and tables that a run uses, as its graph shows."""
 
 from __future__ import annotations
 

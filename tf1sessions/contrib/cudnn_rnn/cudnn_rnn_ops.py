@@ -231,7 +231,7 @@ class _FormatConverter:
 
 
 class CudnnParamsFormatConverterLSTM(_FormatConverter):
-    """Of LSTMs: cuDNN's gates are input, forget, new, output, and a cell's input, new, forget, output."""
+    """LSTMs: cuDNN's gates are input, forget, new, output, and a cell's input, new, forget, output."""
 
     _num_params_per_layer = 8
     _rnn_mode = "lstm"
@@ -259,7 +259,7 @@ class CudnnParamsFormatConverterLSTM(_FormatConverter):
 
 
 class CudnnParamsFormatConverterGRU(_FormatConverter):
-    """Of GRUs: the gates are reset, update and new; the new one has a kernel for the input and one for the state."""
+    """GRUs: the gates are reset, update and new; the new one has a kernel for the input and one for the state."""
 
     _num_params_per_layer = 6
     _rnn_mode = "gru"
@@ -285,7 +285,7 @@ class CudnnParamsFormatConverterGRU(_FormatConverter):
 
 
 class CudnnParamsFormatConverterTanh(CudnnParamsFormatConverterLSTM):
-    """Of plain RNNs with tanh."""
+    """Plain RNNs with tanh."""
 
     _num_params_per_layer = 2
     _rnn_mode = "rnn_tanh"
@@ -293,7 +293,7 @@ class CudnnParamsFormatConverterTanh(CudnnParamsFormatConverterLSTM):
 
 
 class CudnnParamsFormatConverterRelu(CudnnParamsFormatConverterTanh):
-    """Of plain RNNs with relu."""
+    """Plain RNNs with relu."""
 
     _rnn_mode = "rnn_relu"
 

@@ -166,7 +166,7 @@ def _gpus() -> Sequence[Any]:
 
 @contextlib.contextmanager
 def _tower(index: int, device: str, devices: Sequence[str]) -> Iterator[None]:
-    """Where a tower is built: with the first tower's variables, which are on the CPU if there are several devices."""
+    """Build a tower inside: with the first tower's variables, which are on the CPU if there are several devices."""
     variables = devices[0] if len(devices) == 1 else _CPU
 
     def place(op: Any) -> str:

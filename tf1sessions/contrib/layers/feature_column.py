@@ -396,7 +396,7 @@ class _BucketizedSettings(NamedTuple):
 
 
 class _BucketizedColumn(_BucketizedSettings, FeatureColumn):
-    """Which interval each number is in."""
+    """A column of the interval that each number is in."""
 
     @property
     def name(self) -> str:

@@ -228,7 +228,7 @@ class _MultiClassTargetColumn(_TargetColumn):
     def get_eval_ops(
         self, features: Mapping[str, Any], logits: Any, labels: Any, metrics: Metrics | None = None
     ) -> Metrics:
-        """As above; the key of a metric is a name, or a name and "classes" or "probabilities": what it is of.
+        """Make metrics, as above; a metric's key is a name, or a name and "classes" or "probabilities": what it is of.
 
         Raises:
             ValueError: The key is another.

@@ -20,7 +20,7 @@ _LEARNING_RATE = 0.2
 
 
 def linear_learning_rate(columns: Sequence[Any]) -> float:
-    """That of Ftrl: less for more columns."""
+    """Return the learning rate of Ftrl: less for more columns."""
     return min(_LEARNING_RATE, 1.0 / math.sqrt(len(columns)))
 
 

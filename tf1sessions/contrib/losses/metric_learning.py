@@ -56,7 +56,7 @@ def _distances(embeddings: Any) -> Any:
 
 
 def _pairs(labels: Any) -> tuple[Any, Any]:
-    """Which pairs have different labels, as bools, and which two examples have one label, as 1.0; both [B, B]."""
+    """Find pairs of different labels, as bools, and pairs of one label, as 1.0; both [B, B]."""
     column = tf.reshape(labels, [-1, 1])
     alike = tf.equal(column, tf.transpose(column))
     return tf.logical_not(alike), tf.cast(alike, tf.float32) - tf.eye(tf.shape(column)[0])

@@ -279,7 +279,7 @@ class ElasticAverageOptimizer(_LocalOptimizer):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> Any:
-        """Those of the inner optimizer for the loss and ``rho`` times the distance from the global values."""
+        """Compute the inner optimizer's gradients of the loss and ``rho`` times the distance from the global values."""
         variables = tf.trainable_variables() if var_list is None else var_list
         distances = [tf.nn.l2_loss(var - self._local_map[var.op.name]) for var in variables]
         return self._opt.compute_gradients(

@@ -28,7 +28,7 @@ class MovingAverageOptimizer(tf.train.Optimizer):  # type: ignore[misc]
         self._sequential_update = sequential_update
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        """Those of the inner optimizer."""
+        """Compute the gradients of the inner optimizer."""
         return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:

@@ -158,7 +158,7 @@ class GridLSTMCell(RNNCell):  # type: ignore[misc]
         return found
 
     def _ranges(self, size: int) -> list[tuple[int, int]]:
-        """Where each block starts and ends in an input of ``size``."""
+        """Return the start and end of each block in an input of ``size``."""
         blocks = len(self._blocks)
         if self._starts is None:
             if blocks != 1:
@@ -232,7 +232,7 @@ class GridLSTMCell(RNNCell):  # type: ignore[misc]
             yield c_time, m_time, m_frequency
 
     def _peepholes(self, side: str, block: int, dtype: Any) -> dict[str, list[Any]]:
-        """By gate, what the states of both LSTMs are multiplied with for it."""
+        """Return, by gate, the factors of the states of both LSTMs."""
         if not self._use_peepholes:
             return {}
         return {

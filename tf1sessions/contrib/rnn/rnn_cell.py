@@ -715,7 +715,7 @@ class PhasedLSTMCell(LSTMState, RNNCell):  # type: ignore[misc]
 
     @staticmethod
     def _cycle(time: Any, phase: Any, period: Any) -> Any:
-        """Where ``time`` is in its period, from 0 to 1; its gradient is that of (time - phase) / period."""
+        """Return the part of its period at ``time``, from 0 to 1; its gradient is that of (time - phase) / period."""
         shifted = time - phase
         return (tf.stop_gradient(tf.mod(shifted, period) - shifted) + shifted) / period
 

@@ -16,20 +16,20 @@ __all__ = [
 
 
 class State:
-    """Of a model's state."""
+    """Keys of a model's state."""
 
     STATE_TUPLE = "start_tuple"
     STATE_PREFIX = "model_state"  # of the parts of one in an exported model
 
 
 class Times:
-    """Of times."""
+    """Keys of times."""
 
     TIMES = "times"
 
 
 class Values:
-    """Of the series."""
+    """Keys of the series."""
 
     VALUES = "values"
 

@@ -68,7 +68,7 @@ def predict_continuation_input_fn(
 
 
 class TimeSeriesReader(abc.ABC):
-    """Where a series comes from."""
+    """The source of a series."""
 
     @abc.abstractmethod
     def read(self) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class TimeSeriesModel(abc.ABC):
         return found
 
     def _exogenous(self, features: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of ``features`` that are exogenous."""
+        """Return the exogenous ones of ``features``."""
         own = {TrainEvalFeatures.TIMES, TrainEvalFeatures.VALUES, PredictionFeatures.STATE_TUPLE}
         return {name: tf.convert_to_tensor(features[name]) for name in features.keys() - own}
 

@@ -1,4 +1,4 @@
-"""Where the state comes from that a batch begins with."""
+"""The source of the state that a batch begins with."""
 
 from __future__ import annotations
 

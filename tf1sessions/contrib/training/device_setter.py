@@ -1,4 +1,4 @@
-"""Which parameter server gets the next variable: a strategy for ``tf.train.replica_device_setter``."""
+"""Choice of the next variable's parameter server: a strategy for ``tf.train.replica_device_setter``."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def find(code: Code) -> Iterator[Hit]:
 
 
 def _symbols(code: Code) -> Iterator[tuple[ast.AST, str]]:
-    """Where names of tf.contrib are read, and which."""
+    """Yield the places where names of tf.contrib are read, and the names."""
     for node in code.nodes:
         if isinstance(node, ast.Attribute):
             if isinstance(next(code.names.parents(node), None), ast.Attribute):

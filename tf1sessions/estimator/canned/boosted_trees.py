@@ -86,7 +86,7 @@ def _checked_columns(columns: Any) -> tuple[Any, ...]:
 
 
 def _name(column: Any) -> str:
-    """As importances have it."""
+    """Return a column's name as importances have it."""
     return str(column.categorical_column.name if _kind(column) == "IndicatorColumn" else column.name)
 
 

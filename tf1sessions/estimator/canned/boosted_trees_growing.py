@@ -115,13 +115,13 @@ def _chosen(condition: Any, make: Any, otherwise: Forest) -> Forest:
 
 
 def _with_new_tree(forest: Forest) -> Forest:
-    """With one more tree, which is a leaf."""
+    """Return the forest with one more tree, which is a leaf."""
     forest = _with_room(forest, tf.constant(True), 0)
     return forest._replace(growth=tf.concat([forest.growth[:2], tf.constant([0, 1], tf.int64)], axis=0))
 
 
 def _with_room(forest: Forest, needs_tree: Any, n_nodes: Any) -> Forest:
-    """With a new tree if ``needs_tree``, and room for ``n_nodes`` more nodes in the last tree."""
+    """Return the forest with a new tree if ``needs_tree``, and room for ``n_nodes`` more nodes in the last tree."""
     new = tf.cast(needs_tree, tf.int32)
     capacity = tf.shape(forest.values)[1]
     used = tf.reduce_max(tf.concat([forest.trees[-1:, COUNT], [1]], axis=0))
@@ -158,12 +158,12 @@ def _weight(sums: Any, params: TreeParams) -> Any:
 
 
 def _gain(sums: Any, params: TreeParams) -> Any:
-    """By how much that value makes the loss less."""
+    """Return by how much that value makes the loss less."""
     return -_shrunk(sums, params) * _weight(sums, params)
 
 
 def _best_splits(sums: Any, params: TreeParams) -> tuple[Any, Any, Any, Any]:
-    """Of each node the gain [W], feature [W], threshold [W], and what both children add [W, 2]."""
+    """Return for each node the gain [W], feature [W], threshold [W], and what both children add [W, 2]."""
     left = tf.cumsum(sums, axis=2)
     total = left[:, :, -1:]
     right = total - left
@@ -184,7 +184,7 @@ def _best_splits(sums: Any, params: TreeParams) -> tuple[Any, Any, Any, Any]:
 
 
 def _kept_splits(is_split: Any, left: Any, right: Any, gains: Any) -> Any:
-    """Which of the splits made the loss better, or have one below them that did."""
+    """Return the splits that made the loss better, or have one below them that did."""
 
     def collapse(stays: Any, changed: Any) -> tuple[Any, Any]:
         del changed
@@ -247,7 +247,7 @@ def _pruned(forest: Forest) -> Forest:
     width = tf.shape(moved)[1]
 
     def first(row: Any) -> Any:
-        """As wide as ``moved``, with zeros where there are no nodes."""
+        """Return an array as wide as ``moved``, with zeros where there are no nodes."""
         row = tf.where(tf.logical_and(place < count, is_pruned), row, tf.zeros_like(row))[:width]
         return tf.pad(row, [[0, width - tf.size(row)]])[None]
 

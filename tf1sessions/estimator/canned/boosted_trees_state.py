@@ -133,7 +133,7 @@ def leaves(forest: Forest, buckets: Any) -> Any:
 
 
 def child(node: Any, buckets: Any) -> Any:
-    """Where examples go from nodes that are split: [B, T, 4], [B, F] -> [B, T]."""
+    """Return the nodes to which examples go from nodes that are split: [B, T, 4], [B, F] -> [B, T]."""
     bucket = tf.gather(buckets, tf.maximum(node[..., FEATURE], 0), axis=1, batch_dims=1)
     return tf.where(bucket > node[..., THRESHOLD], node[..., RIGHT], node[..., LEFT])
 

@@ -113,7 +113,7 @@ class Graph:
             yield from (name for name in names if name in self.functions)
 
     def callers(self, names: Iterable[str]) -> set[str]:
-        """These functions and those that call one of them, directly or not."""
+        """Return these functions and those that call one of them, directly or not."""
         calling: dict[str, set[str]] = {}
         for name, called in self.calls.items():
             for each in called:

@@ -1,4 +1,4 @@
-"""Where a program's code stands on its way from TensorFlow 1: read, and nothing of it run.
+"""The position of a program's code on its way from TensorFlow 1: read, and nothing of it run.
 
 Data flow: source/ reads the files and finds the uses of imported names; survey.py asks source/symbols.py for
 each and gives an :class:`~.record.Audit`, which the other files show.

@@ -91,7 +91,7 @@ def undecided(costs: Any, margin: float) -> tuple[dict[int, int], dict[int, list
 
 
 def _closure(edges: Any) -> Any:
-    """Which node reaches which: [N, N] of bool."""
+    """Return the nodes that each node reaches: [N, N] of bool."""
     reach = edges | np.eye(len(edges), dtype=bool)
     while True:
         further = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0

@@ -1,4 +1,4 @@
-"""Which variables of a checkpoint are which of the objects.
+"""The pairs of variables of a checkpoint and of objects.
 
 In this order, each step for what the ones before it have left:
 
@@ -432,7 +432,7 @@ def _cell_fit(source: _Group, target: _Group, forget_bias: float) -> _Pairs | No
 
 
 def _why_no_cell(group: _Group) -> str:
-    """Why no cell of TensorFlow 1 can be a layer of Keras."""
+    """Return why no cell of TensorFlow 1 can be a layer of Keras."""
     bias = group.roles.get("bias")
     if "recurrent_kernel" in group.roles and bias is not None and len(bias.shape) == 2:
         return (

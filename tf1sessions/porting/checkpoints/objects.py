@@ -45,7 +45,7 @@ class Holder:
 
 
 def library_of(thing: Any) -> str:
-    """Which Keras an object is of: ``"keras"``, ``"tf_keras"``, or neither: ``""``."""
+    """Return the Keras that an object is of: ``"keras"``, ``"tf_keras"``, or neither: ``""``."""
     for each in type(thing).__mro__:
         top, _, rest = each.__module__.partition(".")
         if top in ("keras", "tf_keras") and not rest.startswith("src.backend.tensorflow.trackable"):

@@ -1,4 +1,4 @@
-"""Why what a script computes parts from a recording of it: seeds, a kernel, or the code; with what shows it.
+"""The search for why a script's values differ from a recording: seeds, a kernel, or the code; with the evidence.
 
 Files::
 

@@ -177,7 +177,7 @@ class _Diagnosing:
         return self._with(diagnosis, ("feeds",))
 
     def _with(self, diagnosis: Diagnosis, given: tuple[str, ...]) -> Diagnosis:
-        """With what comes next when the script gets something from the recording."""
+        """Add what comes next when the script gets something from the recording."""
         if self._again is None:
             return diagnosis
         compared = self._again(given)

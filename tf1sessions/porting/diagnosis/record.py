@@ -1,4 +1,4 @@
-"""Why what a script computes parts from a recording of it: one cause, with its evidence."""
+"""The reason why a script's values differ from a recording of it: one cause, with its evidence."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Part:
         return cls(place * each + tf.minimum(place, left), size, tf.cast(size, tf.float32) / tf.cast(rows, tf.float32))
 
     def take(self, value: Any, axis: int) -> Any:
-        """These rows of a value."""
+        """Take these rows of a value."""
         places = [slice(None)] * axis + [slice(self.begin, self.begin + self.size)]
         return value[tuple(places)]
 

@@ -1,4 +1,4 @@
-"""Which tensors of a step are combined over replicas, so that each replica changes its variables in the same way.
+"""The tensors of a step that are combined over replicas, so that each replica changes its variables in the same way.
 
 Each replica computes the step of its part of the batch. What depends on the part *varies*. Where something that varies
 would change a variable, a tensor on the way there is combined over all replicas, and takes its place for everything

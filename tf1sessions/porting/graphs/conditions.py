@@ -123,7 +123,7 @@ class Conditions:
         return None
 
     def dtype(self, key: Key) -> Any:
-        """Of a tensor; None where its node does not say, or where there are no zeros of it."""
+        """Return the dtype of a tensor; None where its node does not say, or where there are no zeros of it."""
         if self._lists.is_handle(key):
             return tf.float32
         types = output_types(self._structure.nodes[key[0]])

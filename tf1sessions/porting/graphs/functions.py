@@ -135,7 +135,7 @@ class Functions:
                 )
 
     def _reached(self, names: set[str]) -> set[str]:
-        """These functions, and those that they use, directly or not."""
+        """Return these functions, and those that they use, directly or not."""
         seen: set[str] = set()
         queue = list(names)
         while queue:
@@ -219,7 +219,7 @@ def _flat(entry: str, kinds: Mapping[str, Any], others: Mapping[str, Any]) -> st
 
 
 def _length(argument: Any, node: Any) -> int:
-    """Of how many tensors an argument of a node is."""
+    """Return the number of tensors of a node's argument."""
     if argument.number_attr:
         return int(node.attr[argument.number_attr].i)
     return len(node.attr[argument.type_list_attr].list.type) if argument.type_list_attr else 1

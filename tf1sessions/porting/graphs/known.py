@@ -225,7 +225,7 @@ class Known:
         return found
 
     def _offsets(self, node: Any, inputs: Sequence[Key]) -> list[Any] | None:
-        """Where the parts of a concatenation begin."""
+        """Return where the parts of a concatenation begin."""
         axis, *shapes = [self._numbers(key) for key in inputs]
         after = tuple(dict.fromkeys(each for shape in shapes if shape is not None for each in shape.after))
         if axis is None or None in shapes or not after:

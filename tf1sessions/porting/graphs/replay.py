@@ -639,7 +639,7 @@ class Replay:
 
 
 def _run_of(graph_def: Any, inputs: Collection[Key]) -> Iterable[Key]:
-    """That the nodes of inputs have run, where all of such a node is given: nothing runs there."""
+    """Return the ends of nodes all of which is given as inputs: nothing runs there."""
     whole = {name for name, index in inputs if index == 0}
     return [(node.name, CONTROL) for node in graph_def.node if node.name in whole and node.op in _GIVEN_WHOLE]
 

@@ -1,4 +1,4 @@
-"""Where a GraphDef has loops and conditions.
+"""The loops and conditions of a GraphDef.
 
 TensorFlow 1 writes them as single operations: Switch and Merge for a condition; Enter, Merge, Switch, Exit and
 NextIteration, with a frame's name, for a loop. A frozen graph has nothing else that says so. This module finds out, for

@@ -1,4 +1,4 @@
-"""Which input or output of one side is which of the other: by name, else by dtype and shape where those are unique."""
+"""The pairs of inputs and outputs of two sides: by name, else by dtype and shape where those are unique."""
 
 from __future__ import annotations
 

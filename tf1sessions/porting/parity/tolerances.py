@@ -81,7 +81,7 @@ class Tolerance:
 
     @property
     def looseness(self) -> tuple[float, int]:
-        """By which records are ordered."""
+        """The key by which records are ordered."""
         return self.absolute + self.relative, self.ulps
 
     def __str__(self) -> str:

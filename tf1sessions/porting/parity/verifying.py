@@ -271,7 +271,7 @@ class _Verification:
         )
 
     def _chosen(self, outputs: Mapping[str, TensorSpec]) -> Mapping[str, TensorSpec]:
-        """Those outputs of the left that are asked for."""
+        """Return the outputs of the left that are asked for."""
         chosen = {asked: find_name(asked, outputs) for asked in self._asked}
         if unknown := [asked for asked, name in chosen.items() if name is None]:
             raise UsageError(

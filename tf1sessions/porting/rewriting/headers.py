@@ -1,4 +1,4 @@
-"""Where import statements are put in a file, and how they are written."""
+"""The place and the text of import statements in a file."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ __all__ = ["Indentation"]
 
 
 class Indentation:
-    """By how much the lines of a file are moved.
+    """The distance by which the lines of a file are moved.
 
     Args:
         file: The file.

@@ -121,7 +121,7 @@ class EnqueueData(NamedTuple):
 
 
 class DeviceConfig(NamedTuple):
-    """Where the tables are: hosts, cores, and the job of the TPU."""
+    """The place of the tables: hosts, cores, and the job of the TPU."""
 
     num_hosts: int
     num_cores: int

@@ -80,7 +80,7 @@ class MaskedAutoregressiveFlow(Bijector):  # type: ignore[misc]
 
 
 def _mask(blocks: int, size_in: int, size_out: int, exclusive: bool, dtype: Any) -> Any:
-    """Which inputs an output sees, [size_in, size_out]: of blocks before its own, and unless ``exclusive`` of it."""
+    """Return the inputs that an output sees, [size_in, size_out]: of earlier blocks, without ``exclusive`` its own."""
     block_in = np.arange(size_in) // (size_in // blocks)
     block_out = np.arange(size_out) // (size_out // blocks)
     # what is beyond the last whole block sees all, and is seen by none

@@ -1,4 +1,4 @@
-"""Why two sides part: rules, each of which looks for one kind of evidence and says nothing without it.
+"""The reasons why two sides differ: rules, each of which looks for one kind of evidence and says nothing without it.
 
 Files::
 

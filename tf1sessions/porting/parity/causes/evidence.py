@@ -136,7 +136,7 @@ def _fetched(side: Side, name: str, fed: Mapping[str, Any]) -> Any:
 
 
 def _random_ancestors(view: View, seen: ViewedTensor) -> Sequence[str]:
-    """Which nodes that draw random numbers lead to a tensor."""
+    """Return the nodes that draw random numbers and lead to a tensor."""
     random = set(view.random)
     if not random:
         return []

@@ -81,7 +81,7 @@ def find_causes(found: Evidence) -> tuple[Cause, ...]:
 
 
 def given_otherwise(found: Evidence) -> tuple[Cause, ...]:
-    """Why the operations of two sides were given something else, where that is so: what they take has other names."""
+    """Return why operations of two sides got other inputs, where they did: the inputs have other names."""
     left, right = found.left, found.right
     if not found.known or left.op != right.op or not len(left.sources) == len(right.sources) > 0:
         return ()

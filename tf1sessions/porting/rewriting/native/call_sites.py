@@ -75,7 +75,7 @@ def drops_operations(unit: Unit, request: Request) -> bool:
 
 
 def _chosen(unit: Unit, request: Request, call: ast.Call) -> int | None:
-    """Which of the values a call takes, as ``sess.run([train, loss])[1]`` does; None where it takes all of them."""
+    """Return the values that a call takes, as ``sess.run([train, loss])[1]`` does; None where it takes all of them."""
     parent = unit.file.parents[call]
     index = parent.slice if isinstance(parent, ast.Subscript) and parent.value is call else None
     if not isinstance(index, ast.Constant) or type(index.value) is not int or index.value >= len(request.leaves):

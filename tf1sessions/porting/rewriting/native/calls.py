@@ -38,7 +38,7 @@ class Native:
 
 @dataclasses.dataclass(frozen=True)
 class NotNative:
-    """Why a call has no form in TensorFlow 2.
+    """The reason why a call has no form in TensorFlow 2.
 
     Attributes:
         reason: A sentence, without a full stop.

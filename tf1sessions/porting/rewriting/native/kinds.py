@@ -301,7 +301,7 @@ class Kinds:
         return self._lambdas[key]
 
     def _computed(self, nodes: Iterable[ast.AST], scope: Mapping[str, Kind]) -> Kind:
-        """Of an operation on values: that of a variable is read."""
+        """Return the kind of an operation on values: that of a variable is read."""
         kind = self._join(nodes, scope)
         return Kind.TENSOR if kind is Kind.VARIABLE else kind
 

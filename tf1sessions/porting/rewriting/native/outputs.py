@@ -39,7 +39,7 @@ def write_summaries(unit: Unit) -> None:
 
 
 def use_summaries(unit: Unit) -> None:
-    """Where summaries are written, a function does so. Behind what requests become, whose calls may be in these."""
+    """Write summaries by functions. Called after requests were written, whose calls may contain these."""
     base = unit.texts.tensorflow
     writers = {name: writer for item, writer in unit.writers.items() for name in item.binds}
     fetched: dict[str, str] = {}  # names that results of requests are bound to -> functions that write them

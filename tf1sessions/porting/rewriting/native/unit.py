@@ -193,7 +193,7 @@ class Unit:
 
     @property
     def area(self) -> ast.AST:
-        """Where its functions are called: the module or function that makes it, or the class of a method."""
+        """Return where its functions are called: the module or function that makes it, or the class of a method."""
         if isinstance(self.node, ast.If):
             return self.file.tree
         parent = self.file.parents.get(self.node)

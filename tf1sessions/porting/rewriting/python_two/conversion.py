@@ -1,4 +1,4 @@
-"""Which files are Python 2, and their conversion in its order: syntax, then what means something else now."""
+"""The files that are Python 2, and their conversion in its order: syntax, then what means something else now."""
 
 from __future__ import annotations
 

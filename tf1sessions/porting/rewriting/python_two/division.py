@@ -59,7 +59,7 @@ def _is_made_an_integer(file: FileUses, node: ast.AST) -> bool:
 
 
 class _Wanted:
-    """Which expressions have to be integers: indices, bounds of slices and ranges, and variables that become one."""
+    """The expressions that have to be integers: indices, bounds of slices and ranges, and variables that become one."""
 
     def __init__(self, file: FileUses) -> None:
         self._file = file

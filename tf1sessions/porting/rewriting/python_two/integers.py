@@ -1,4 +1,4 @@
-"""Which expressions of a file are surely integers, and which surely are not."""
+"""The expressions of a file that are surely integers, and those that surely are not."""
 
 from __future__ import annotations
 

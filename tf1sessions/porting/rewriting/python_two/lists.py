@@ -42,7 +42,7 @@ def find(file: FileUses) -> Iterator[Change | Remark]:
 
 
 def _kind(file: FileUses, function: ast.expr, call: ast.Call) -> str | None:
-    """Which of the functions and methods is called."""
+    """Return which of the functions and methods is called."""
     if isinstance(function, ast.Name):
         known = function.id in _FUNCTIONS and bool(call.args) and is_free(file, function)
         return function.id if known else None

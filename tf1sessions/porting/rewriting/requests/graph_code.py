@@ -1,4 +1,4 @@
-"""Which code of a program builds a graph of TensorFlow 1, and where it runs sessions; from its text alone.
+"""The code of a program that builds a graph of TensorFlow 1, and the places of its sessions; from its text alone.
 
 What a function builds is followed by names: a function, a method or a class builds if its code calls TensorFlow, or
 what builds. What is assigned from there is a *graph value*: a tensor, an operation, a variable, or an object that has

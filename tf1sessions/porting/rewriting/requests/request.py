@@ -17,7 +17,7 @@ _CHANGING = frozenset(["append", "clear", "extend", "insert", "pop", "remove", "
 
 
 class NotPossible(Exception):
-    """Why a program stays at the step before, and where that is seen."""
+    """The reason why a program stays at the step before, and where that is seen."""
 
     def __init__(self, node: ast.AST, what: str) -> None:
         super().__init__(what)

@@ -65,7 +65,7 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
 
 
 def _kept(file: FileUses) -> Remark | None:
-    """Why a file keeps tensorflow.compat.v1; None where it need not."""
+    """Return why a file keeps tensorflow.compat.v1; None where it need not."""
     names = {name for name, meaning in file.meanings.items() if meaning == _V1}
     for use in file.unclear:
         if use.symbol.startswith(_V1) and (name := _base(use.node)) in names:

@@ -94,7 +94,7 @@ def _planned(original: FileUses) -> _Planned | NotPossible:
 
 
 class _OriginalLines:
-    """Where the statements of a file whose classes are written as functions come from."""
+    """The original lines of the statements of a file whose classes are written as functions."""
 
     def __init__(self, original: FileUses, lowered: classes.LoweredFile) -> None:
         self._original, self._lowered = original, lowered.file

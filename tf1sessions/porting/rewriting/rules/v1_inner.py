@@ -39,7 +39,7 @@ def _is_inner(name: str) -> bool:
 
 
 def _target(name: str) -> str | None:
-    """Where a name that moved is now, in full; None where it did not move."""
+    """Return the full address of a name that moved; None where it did not move."""
     symbol = symbols.find(canonical(name))
     if symbol is None or symbol.verdict not in ("moved", "ours") or symbol.target is None:
         return None

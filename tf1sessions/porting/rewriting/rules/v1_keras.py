@@ -100,7 +100,7 @@ def _import(file: FileUses, statement: ast.Import, name: ImportedName) -> Change
 
 
 def _module(inner: str) -> str | None:
-    """Where the names of ``keras.<inner>`` are in ``tensorflow.compat.v1``; None where it is not public there."""
+    """Return the module of ``keras.<inner>``'s names in ``tensorflow.compat.v1``; None where it is not public there."""
     inner = _RENAMED.get(inner, inner)
     above = _ABOVE.fullmatch(inner)
     inner = above[1] if above else inner
