@@ -412,7 +412,7 @@ def _oversubscribed(noted: Notes, place: SourceLine | None, what: str) -> Findin
 
 
 @dataclasses.dataclass(frozen=True)
-class _Loop:
+class _ThreadLoop:
     """A thread's loop, in seconds: from when to when; how long it computed, in Python, and lacked a core to do so."""
 
     name: str
@@ -427,14 +427,14 @@ class _Loop:
         return self.until - self.since
 
 
-def _loops(noted: Notes) -> list[_Loop]:
+def _loops(noted: Notes) -> list[_ThreadLoop]:
     loops = []
     for thread in noted.state.get("threads", ()):
         sampled = thread["sampled_wall"]
         in_runs = thread["inside"] * thread["sampled_cpu"] / sampled if sampled else 0.0
         python = max(0.0, thread["cpu"] - in_runs)
         loops.append(
-            _Loop(
+            _ThreadLoop(
                 thread["name"],
                 thread["since"],
                 thread["until"],

@@ -20,7 +20,7 @@ __all__ = [
     "CONSTANT_BYTES",
     "Constant",
     "ControlFlow",
-    "Loop",
+    "LoopFrame",
     "Part",
     "Variable",
     "constants",
@@ -66,7 +66,7 @@ class Constant:
 
 
 @dataclasses.dataclass(frozen=True)
-class Loop:
+class LoopFrame:
     """A loop of v1 control flow: a frame, and how many nodes are in it, those of loops inside it too."""
 
     frame: str
@@ -83,7 +83,7 @@ class ControlFlow:
         operations: How many there are of Switch, Merge, Enter and their kin, and of If, While and theirs.
     """
 
-    loops: tuple[Loop, ...]
+    loops: tuple[LoopFrame, ...]
     conditions: int
     operations: Mapping[str, int]
 
@@ -221,7 +221,7 @@ def _control_operations(graph_def: Any) -> dict[str, int]:
     return {op: count for op, count in kinds.most_common() if _base(op) in _V1_CONTROL or op in CALLS}
 
 
-def _loops(graph_index: GraphIndex) -> tuple[tuple[Loop, ...], Mapping[str, tuple[str, ...]]]:
+def _loops(graph_index: GraphIndex) -> tuple[tuple[LoopFrame, ...], Mapping[str, tuple[str, ...]]]:
     """The frames of v1 loops, and for each node in one the frames around it, outermost first.
 
     All that comes into a node comes from the same frame, so one input decides.
@@ -245,7 +245,7 @@ def _loops(graph_index: GraphIndex) -> tuple[tuple[Loop, ...], Mapping[str, tupl
                 waiting.append(reader)
     stacks = {name: frames for name, frames in inside.items() if frames}
     counts = Counter(frame for frames in stacks.values() for frame in frames)
-    return tuple(Loop(frame, counts[frame]) for frame in sorted(counts)), stacks
+    return tuple(LoopFrame(frame, counts[frame]) for frame in sorted(counts)), stacks
 
 
 def _conditions(graph_index: GraphIndex) -> int:

@@ -21,7 +21,7 @@ from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models.graph_index import node_of
 from tf1sessions.models.interface import DEFAULT_NAMES, GUESSED, Interface, TensorSpec
 from tf1sessions.porting.calls import GraphFunction, GraphParts
-from tf1sessions.porting.graphs.references import TABLES, Part
+from tf1sessions.porting.graphs.references import TABLES, VariablePart
 from tf1sessions.porting.saving import by_keyword, flat
 from tf1sessions.porting.sources import PLACEHOLDERS, Port, Source, open_source
 from tf1sessions.porting.steps import loss_of, train_operations, update_operations
@@ -221,7 +221,7 @@ class GraphModule(tf2.Module):  # type: ignore[misc]
                 parts,
                 variables={
                     name: dataclasses.replace(each, variable=new[id(each.variable)])
-                    if isinstance(each, Part)
+                    if isinstance(each, VariablePart)
                     else new[id(each)]
                     for name, each in parts.variables.items()
                 },
@@ -484,7 +484,7 @@ def _make_variables(source: Source, specs: Sequence[VariableSpec]) -> dict[str, 
 
 def _put_together(source: Source, spec: VariableSpec) -> Any:
     whole = np.empty(spec.shape.as_list(), spec.dtype.as_numpy_dtype)
-    places = {part.node: Part(None, part.begin, part.size).slices for part in spec.parts}
+    places = {part.node: VariablePart(None, part.begin, part.size).slices for part in spec.parts}
     for node, value in source.values.arrays(list(places)):
         whole[places[node]] = value
     return whole
@@ -495,7 +495,7 @@ def _by_node(specs: Sequence[VariableSpec], made: Mapping[str, Any]) -> Iterator
     for spec in specs:
         if spec.parts:
             for part in spec.parts:
-                yield part.node, Part(made[spec.node], part.begin, part.size)
+                yield part.node, VariablePart(made[spec.node], part.begin, part.size)
         elif not spec.frozen:
             for node in (spec.node, *spec.aliases):
                 yield node, made[spec.node]

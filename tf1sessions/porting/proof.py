@@ -29,14 +29,14 @@ from tf1sessions.porting.parity.measures import measure
 from tf1sessions.porting.parity.verifying import verify
 from tf1sessions.runtime import tf
 
-__all__ = ["Answer", "answered", "prove"]
+__all__ = ["ReferenceAnswer", "answered", "prove"]
 
 #: Numbers of rows to try where a model refuses the one that is made: a graph may split its batch. Arbitrary.
 _OTHER_ROWS = (4, 1)
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class ReferenceAnswer:
     """The answer of TensorFlow 1's side for one signature.
 
     Attributes:
@@ -50,7 +50,7 @@ class Answer:
     refused: Exception | None
 
 
-def answered(model: Model, signatures: Iterable[str]) -> dict[str, Answer]:
+def answered(model: Model, signatures: Iterable[str]) -> dict[str, ReferenceAnswer]:
     """Makes inputs for these signatures, and finds out what TensorFlow 1's side makes of them."""
     found = {}
     for name in signatures:
@@ -58,11 +58,11 @@ def answered(model: Model, signatures: Iterable[str]) -> dict[str, Answer]:
         given, first, refused = _first_answer(side)
         second = side.run(given) if refused is None else {}
         changing = {key for key, value in first.items() if not _same(value, second[key])}
-        found[name] = Answer(given, changing, refused)
+        found[name] = ReferenceAnswer(given, changing, refused)
     return found
 
 
-def prove(model: Model, answers: Mapping[str, Answer], written: Mapping[str, tuple[str, Any]]) -> Proof:
+def prove(model: Model, answers: Mapping[str, ReferenceAnswer], written: Mapping[str, tuple[str, Any]]) -> Proof:
     """Compares what both sides give for inputs that are made, the same ones in each run.
 
     Args:

@@ -25,7 +25,7 @@ from tf1sessions.models.model import Model
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
 from tf1sessions.porting.conversion import Conversion, Proof
 from tf1sessions.porting.modules import GraphModule
-from tf1sessions.porting.proof import Answer, answered, prove
+from tf1sessions.porting.proof import ReferenceAnswer, answered, prove
 from tf1sessions.porting.sources import Port, Source
 from tf1sessions.runtime import tf
 
@@ -72,7 +72,7 @@ class ReferenceSession:
         # To ask a node for an attribute that it does not have adds that: the module has its own graph.
         self._artifact = opened.artifact if values_from is ValuesFrom.NOWHERE else _copy(opened.artifact)
         self._stack = contextlib.ExitStack()
-        self._answers: concurrent.futures.Future[tuple[Model, dict[str, Answer]]] | None = None
+        self._answers: concurrent.futures.Future[tuple[Model, dict[str, ReferenceAnswer]]] | None = None
 
     def __enter__(self) -> ReferenceSession:
         if self._values_from is ValuesFrom.SOURCE:
@@ -119,7 +119,7 @@ class ReferenceSession:
         thread = self._stack.enter_context(concurrent.futures.ThreadPoolExecutor(1, "tf1sessions-proof"))  # ends first
         self._answers = thread.submit(self._ask, artifact, models)
 
-    def _ask(self, artifact: Artifact, models: contextlib.ExitStack) -> tuple[Model, dict[str, Answer]]:
+    def _ask(self, artifact: Artifact, models: contextlib.ExitStack) -> tuple[Model, dict[str, ReferenceAnswer]]:
         if self._values_from is ValuesFrom.MODEL:
             assert isinstance(self._source, Model)
             model = self._source

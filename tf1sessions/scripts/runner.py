@@ -3,7 +3,7 @@
 Runs in the process of the command line (or of whoever calls :func:`run_jobs`); no TensorFlow here. Flow::
 
     jobs -> RunFolder (logs, jobs.json)
-         -> _Loop, one thread: decides all, owns all state; other threads only put messages into its inbox
+         -> _RunLoop, one thread: decides all, owns all state; other threads only put messages into its inbox
               a starter thread:      WorkerServer.wait_ready       -> _Ready or _Broken
               a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
               a thread of WorkerServer: its on_note                 -> Note
@@ -299,7 +299,7 @@ class Run:
         began = time.monotonic()
         jobs = self._jobs_to_run()
         with self._open_folder(jobs) as folder:
-            loop = _Loop(jobs, self._settings, self._listener, self._inbox, folder)
+            loop = _RunLoop(jobs, self._settings, self._listener, self._inbox, folder)
             loop.run()
             if folder.unwritten is not None:
                 self._listener(Note(f"jobs.json could not be written: {folder.unwritten}"))
@@ -334,7 +334,7 @@ class Run:
         return folder
 
 
-class _Loop:
+class _RunLoop:
     """Runs the pending jobs of a folder, and decides about them. Only the thread of :meth:`run` touches its state.
 
     Args:

@@ -10,7 +10,7 @@ from .code import Code
 from .headers import NEEDED, include_edits, includes
 from .rules import RULES, Edit
 
-__all__ = ["Change", "Rewritten", "rewrite"]
+__all__ = ["Rewritten", "SourceChange", "rewrite"]
 
 _HEADERS = "includes of headers that have moved"
 _MISSING = "includes that came along with others before"
@@ -20,7 +20,7 @@ _OF_TENSORFLOW = re.compile(
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class SourceChange:
     """A change that a rule made in a file.
 
     Attributes:
@@ -50,7 +50,7 @@ class Rewritten:
     before: str
     added: str
     after: str
-    changes: tuple[Change, ...]
+    changes: tuple[SourceChange, ...]
 
     def diff(self) -> str:
         """Return the difference as ``diff -u`` has it, "" where there is none."""
@@ -78,23 +78,23 @@ def rewrite(text: str, path: str = "source.cc", own: frozenset[str] = frozenset(
     code = Code(text)
     if not (_OF_TENSORFLOW.search(code.bare) or any("tensorflow" in each.address for each in includes(code))):
         return Rewritten(path, text, "", text, ())
-    changes: list[Change] = []
+    changes: list[SourceChange] = []
     headers: list[str] = []
-    code = _changed(code, include_edits(code, own), Change(_HEADERS, "1", ()), changes)
+    code = _changed(code, include_edits(code, own), SourceChange(_HEADERS, "1", ()), changes)
     for rule in RULES:
         edits = rule.edits(code)
-        code = _changed(code, edits, Change(rule.name, rule.since, ()), changes)
+        code = _changed(code, edits, SourceChange(rule.name, rule.since, ()), changes)
         if edits and rule.header:
             headers.append(rule.header)
     there = {each.address for each in includes(code)}
     missing = [header for pattern, header in NEEDED if pattern.search(code.bare)]
     added = [header for header in dict.fromkeys(headers + missing) if header not in there]
     if set(added) & set(missing):
-        changes.append(Change(_MISSING, "2", (1,)))
+        changes.append(SourceChange(_MISSING, "2", (1,)))
     return Rewritten(path, text, "".join(f'#include "{each}"\n' for each in added), code.text, tuple(changes))
 
 
-def _changed(code: Code, edits: list[Edit], what: Change, changes: list[Change]) -> Code:
+def _changed(code: Code, edits: list[Edit], what: SourceChange, changes: list[SourceChange]) -> Code:
     """Return the code after the edits, which are noted in ``changes``."""
     if not edits:
         return code

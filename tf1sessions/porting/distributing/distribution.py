@@ -29,7 +29,7 @@ from tf1sessions.porting.distributing.local import LocalFunction
 from tf1sessions.porting.distributing.plans import Rules, written_variables
 from tf1sessions.porting.distributing.replicated import ReplicatedFunction
 from tf1sessions.porting.distributing.scheduled import ScheduledFunction
-from tf1sessions.porting.graphs.references import Part
+from tf1sessions.porting.graphs.references import VariablePart
 from tf1sessions.porting.legacy_graph import LegacyGraph
 from tf1sessions.porting.modules import GraphModule, require_eager
 from tf1sessions.runtime import tf
@@ -394,7 +394,7 @@ def _coordinator(strategy: Any) -> Any:
 
 
 def _whole(variable: Any) -> Any:
-    return variable.variable if isinstance(variable, Part) else variable
+    return variable.variable if isinstance(variable, VariablePart) else variable
 
 
 class _Locals(Mapping[str, Any]):
@@ -406,7 +406,7 @@ class _Locals(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         found = self._every[name]
-        if isinstance(found, Part):
+        if isinstance(found, VariablePart):
             return dataclasses.replace(found, variable=self._local(found.variable))
         return self._local(found)
 

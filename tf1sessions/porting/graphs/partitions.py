@@ -76,7 +76,7 @@ def _slices(formula: _Formula, given: Mapping[str, Any], switches: Mapping[str, 
     """Assigns what a formula makes of the values of parts to their slices."""
     now = {name: reads(value) if isinstance(value, Reference) else value for name, value in given.items()}
     changes = []
-    for name, value in formula(_Given({**now, **switches})).items():
+    for name, value in formula(_InputAttributes({**now, **switches})).items():
         part = given[name].part
         changes.append(
             _raw.ResourceStridedSliceAssign(
@@ -93,7 +93,7 @@ def _slices(formula: _Formula, given: Mapping[str, Any], switches: Mapping[str, 
 # ------------------------------------------------------------------------------------------------------------- formulas
 
 
-class _Given(dict[str, Any]):
+class _InputAttributes(dict[str, Any]):
     """The inputs of an operation, as attributes."""
 
     __getattr__ = dict.__getitem__

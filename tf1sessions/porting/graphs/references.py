@@ -30,8 +30,8 @@ __all__ = [
     "REFERENCES",
     "TABLES",
     "TABLES_BY_HANDLE",
-    "Part",
     "Reference",
+    "VariablePart",
     "changes_reference",
     "make_change",
     "passes_on",
@@ -71,7 +71,7 @@ _COUNTERPARTS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class VariablePart:
     """A part of a variable, for what was a variable of its own: one of those that a partitioner made.
 
     Attributes:
@@ -103,7 +103,7 @@ class Reference:
     handle: Any
     dtype: Any
     after: tuple[Any, ...] = ()
-    part: Part | None = None
+    part: VariablePart | None = None
 
     def handed_on(self, operations: Iterable[Any]) -> Reference:
         """Return this reference, read after these operations as well."""

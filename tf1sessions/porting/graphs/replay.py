@@ -38,8 +38,8 @@ from tf1sessions.porting.graphs.references import (
     REFERENCES,
     TABLES,
     TABLES_BY_HANDLE,
-    Part,
     Reference,
+    VariablePart,
     changes_reference,
     make_change,
     passes_on,
@@ -178,7 +178,7 @@ class Replay:
 
         Args:
             given: Tensors for the inputs, or what can become one.
-            variables: The ``tf.Variable`` for each of :attr:`variables`, or the :class:`Part` of one.
+            variables: The ``tf.Variable`` for each of :attr:`variables`, or the :class:`VariablePart` of one.
             tables: The resource of the table for each of :attr:`tables`; the ``resource_handle`` of a
                 ``tf.lookup.StaticHashTable``, for one.
             streams: Random operation -> how far its stream is (random_streams.py). Others draw streams of their own.
@@ -208,7 +208,7 @@ class Replay:
             env[KNOWN] = {}
         for name in self.variables:
             variable = self._one_of(variables, name, "variable", "Give a checkpoint that has its value")
-            part = variable if isinstance(variable, Part) else None
+            part = variable if isinstance(variable, VariablePart) else None
             variable = variable if part is None else part.variable
             private.resource_variable_ops.variable_accessed(variable)  # a GradientTape watches it
             if part is None:

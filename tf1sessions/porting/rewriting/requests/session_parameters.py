@@ -15,7 +15,7 @@ __all__ = ["drop_parameters"]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class _Given(NamedTuple):
+class _CallArguments(NamedTuple):
     """The arguments of a call, or of a thread that makes the call."""
 
     arguments: list[ast.expr]
@@ -70,7 +70,7 @@ def _drop(plan: FilePlan, function: _Function, index: int) -> bool:
     return True
 
 
-def _given(file: FileUses, use: ast.Name) -> _Given | None:
+def _given(file: FileUses, use: ast.Name) -> _CallArguments | None:
     """The arguments that a use of a function's name gives it; None where that is not known."""
     parent = file.parents[use]
     if isinstance(parent, ast.Call) and parent.func is use:
@@ -78,7 +78,7 @@ def _given(file: FileUses, use: ast.Name) -> _Given | None:
             each.arg is None for each in parent.keywords
         ):
             return None
-        return _Given(parent.args, parent.keywords, None)
+        return _CallArguments(parent.args, parent.keywords, None)
     call = file.parents.get(parent)
     if not isinstance(parent, ast.keyword) or parent.arg != "target" or not isinstance(call, ast.Call):
         return None
@@ -90,10 +90,10 @@ def _given(file: FileUses, use: ast.Name) -> _Given | None:
         or any(isinstance(each, ast.Starred) for each in thread.elts)
     ):
         return None
-    return _Given(thread.elts, [], thread)
+    return _CallArguments(thread.elts, [], thread)
 
 
-def _without(plan: FilePlan, given: _Given, index: int, name: str) -> Edit | None:
+def _without(plan: FilePlan, given: _CallArguments, index: int, name: str) -> Edit | None:
     """The edit that takes the session out of arguments; None where they do not give it."""
     file, positions = plan.file, plan.file.positions
     if given.thread is not None:
