@@ -14,6 +14,7 @@ writes to a queue whose input has ended) an actor is given a queue beside it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import threading
@@ -343,7 +344,12 @@ def closing_behind_blocked_producers(scene: Scene, actor: Actor) -> None:
     full_with_blocked_producers(scene, actor)
     with scene.gs.graph.as_default():
         close = scene.q.close()
-    closing = threading.Thread(target=scene.gs.session.run, args=[close], name="closes", daemon=True)
+
+    def close_until_cancelled() -> None:
+        with contextlib.suppress(t1.tf1.errors.CancelledError):  # by the end of the pipeline
+            scene.gs.session.run(close)
+
+    closing = threading.Thread(target=close_until_cancelled, name="closes", daemon=True)
     scene.helpers.append(closing)
     closing.start()
     wait_for(lambda: waiting_in(close.name), "a close operation that waits")
