@@ -16,13 +16,12 @@ from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
 from ...source.symbols import Symbol
 from ...source.uses import FileUses, Use, canonical, collector_paused, read_project
+from ..rewriting import python_rules
 from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
 from ..rewriting.rules import python_two_modules, python_two_names, v1_first_names
 from ..rewriting.scopes import is_tried
-from ..rewriting.steps import RULES
 from . import constructs
-from .further import ported_further
 from .order import imports_first
 from .record import STEPS, STEPS_BY_NAMES, Audit, FileAudit, Place, SymbolCount
 
@@ -33,7 +32,7 @@ _OLD_PROTOC = re.compile(r"^DESCRIPTOR = _descriptor\.FileDescriptor\(", re.MULT
 #: Of the step py3 the rules that look at uses of names; those that look at all nodes take longer than all the rest.
 _OLD_LIBRARIES = (
     python_two_names.find_builtins,
-    *(rule.find for rule in RULES["py3"] if rule not in (python_two_names.RULE, python_two_modules.RULE)),
+    *(rule.find for rule in python_rules.RULES if rule not in (python_two_names.RULE, python_two_modules.RULE)),
 )
 
 
@@ -84,9 +83,14 @@ def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all
     shown = {file: tuple(each.source.shown for each in imports[file]) for file in ordered}
     alone = [dataclasses.replace(read[file], imports=shown[file]) for file in ordered]
     if all_steps:
+        from .further import ported_further  # the rules of all steps: half of the time that a small audit takes
+
         alone = ported_further(alone, list(known.values()), roots)
     steps = STEPS if all_steps else STEPS_BY_NAMES
-    return Audit((*_with_imports(alone), *map(_unread, unread)), _counts(read), steps)
+    audit = Audit((*_with_imports(alone), *map(_unread, unread)), _counts(read), steps)
+    for file in read:
+        file.siblings = ()  # a circle: without it the trees go now, and no collector has to find them
+    return audit
 
 
 def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | None:
@@ -175,6 +179,8 @@ def _is_special(name: str) -> bool:
 
 def _place(file: FileUses, use: Use, symbol: Symbol | None, *, is_changed: bool) -> Place | None:
     """Return what a reader has to know, or to change, at a use of a name; None where there is nothing."""
+    if symbol is not None and symbol.verdict in _NOTHING_TO_DO and use.name not in constructs.OPERATION_LOADERS:
+        return None
     line = file.place(use.node)
     if symbol is None:
         sentence = replacements.find(use.name)
@@ -196,6 +202,7 @@ def _place(file: FileUses, use: Use, symbol: Symbol | None, *, is_changed: bool)
 
 
 _INSIDE = "tf1sessions.scripts."
+_NOTHING_TO_DO = frozenset(["same", "renamed", "elsewhere", "v1"])
 
 
 def _places_of_imports(file: FileUses) -> Iterator[Place]:

@@ -199,7 +199,7 @@ class _Search:
         return bool(uses) and all(row.call is not None and row.call(self.file, use) for use in uses if use.call)
 
     def _is_used(self, each: ImportedName) -> bool:
-        return any(_base(chain) == each.bound for chain in self.file.chains) or self._is_exported(each.bound)
+        return each.bound in self.file.chains or self._is_exported(each.bound)
 
     def _from_edits(self, statement: ast.ImportFrom, targets: list[tuple[ImportedName, str, str]]) -> Iterator[Edit]:
         positions = self.file.positions
@@ -227,7 +227,7 @@ class _Search:
 
     def _builtin_uses(self, each: ImportedName, name: str) -> list[Edit] | None:
         """The edits that give all uses of an imported name a builtin's name; None where they cannot have it."""
-        chains = [chain for chain in self.file.chains if _base(chain) == each.bound]
+        chains = self.file.chains.get(each.bound, [])
         others = [other for other in self.file.imports if other.bound == each.bound]
         if each.bound in self.file.bound or len(others) > 1 or self._is_exported(each.bound):
             return None

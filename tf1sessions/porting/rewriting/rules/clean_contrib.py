@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ....source import symbols
 from ....source.edits import Edit
-from ....source.uses import FileUses, chain_base
+from ....source.uses import FileUses
 from ..rule import Change, Rule
 
 __all__ = ["RULE", "find"]
@@ -37,14 +37,13 @@ def _is_core(name: str | None) -> bool:
 
 
 def _unused(file: FileUses) -> Iterator[Change]:
-    used = {chain_base(chain) for chain in file.chains}
     others = [sibling for sibling in file.siblings if sibling is not file]
     for each in file.imports:
         statement = each.statement
         if (
             each.meaning in (_OURS, "tf1sessions.estimator")
             and each.bound in ("tf_contrib", "tf_estimator")  # what v1 imported, and not the program
-            and each.bound not in used
+            and each.bound not in file.chains
             and len(statement.names) == 1
             and not any(other.bound == each.bound for sibling in others for other in sibling.imports)
         ):
