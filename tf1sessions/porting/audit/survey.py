@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ...source import files as source_files
-from ...source import replacements, symbols
+from ...source import notebooks, replacements, symbols
 from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
 from ...source.symbols import Symbol
@@ -70,12 +70,12 @@ def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all
     known: dict[str, SourceText] = {}
     roots = [path for path in folders if path.is_dir()]
     project = read_project(_sources(folders, known, progress), roots)
-    read = {file: _python_two(file) or _file(file) for file in project.files}
+    read = dict(_with_cells(file) or (file, _python_two(file) or _file(file)) for file in project.files)
     unread = []
     for each in project.unread:
-        three = _converted(known[each.place.file], each) if each.reason.startswith("it is Python 2") else None
-        if three is None:
-            unread.append(each)
+        three = _converted(known[each.place.file], each) if each.reason.startswith("it is Python 2") else each
+        if isinstance(three, Unread):
+            unread.append(three)
         else:
             read[three[0]] = three[1]
     imports = _imports(list(read))
@@ -93,11 +93,31 @@ def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all
     return audit
 
 
-def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | None:
-    """A file that only Python 2 can parse, as the step py3 converts it; None if it is no Python 2, either."""
+def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | Unread:
+    """A file that only Python 2 can parse, as the step py3 converts it; why it is not read where that does not."""
     result = convert(source)
     files = read_project([result.source]).files
-    return (files[0], _of_python_two(files[0], result, unread.place, unread.reason)) if files else None
+    if files:
+        return files[0], _of_python_two(files[0], result, unread.place, unread.reason)
+    if result.notes:  # what converts Python 2 is not installed
+        return unread
+    what = unread.reason.removeprefix("it is Python 2: ")
+    return Unread(unread.place, f"neither Python 3 nor 2 can parse it, though there is {what}")
+
+
+def _with_cells(file: FileUses) -> tuple[FileUses, FileAudit] | None:
+    """A notebook with cells that Python 3 cannot parse, as the step py3 converts them; None for any other file."""
+    if not notebooks.has_masked_cells(file.source.text):
+        return None
+    result = convert(file.source)
+    cells = {kind: line for rule, line, _, kind in reversed(result.notes) if rule == "python-2-syntax"}
+    if "change" in cells:
+        (converted,) = read_project([result.source]).files
+        return converted, _of_python_two(converted, result, cells["change"], "it is Python 2: the syntax of a cell")
+    if not cells:
+        return None
+    left = [Place("not-python", line, what, blocks="py3") for _, line, what, kind in result.notes if kind == "by hand"]
+    return file, _file(file, left)
 
 
 def _python_two(file: FileUses) -> FileAudit | None:
