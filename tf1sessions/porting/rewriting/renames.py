@@ -261,6 +261,10 @@ class _Search:
                 if not by_statement or old in self.table:
                     yield Remark(use.node, row.remark, row.by_hand)
                 continue
+            if isinstance(use.node, ast.Constant):
+                if not _is_asked(self.file, use.node) and not is_guarded(self.file, use.node, "ImportError"):
+                    yield Remark(use.node, f"The text names {row.says(old)}.", by_hand=True)
+                continue
             part = self.file.part_of(use.node, old)
             if by_statement or part is None or not use.direct or self._moves_with(base, old, row.new):
                 continue
@@ -295,6 +299,14 @@ class _Search:
                 return symbol, row
             symbol = symbol.rpartition(".")[0]
         return None
+
+
+def _is_asked(file: FileUses, text: ast.Constant) -> bool:
+    """Whether a name that is a text need not be there: ``hasattr(np, "float")``, ``getattr(np, "float", float)``."""
+    call = file.parents.get(text)
+    return isinstance(call, ast.Call) and (
+        (isinstance(call.func, ast.Name) and call.func.id == "hasattr") or len(call.args) == 3
+    )
 
 
 def spell(file: FileUses, use: Use, new: str) -> Spelled:
