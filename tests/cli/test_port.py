@@ -264,7 +264,7 @@ def test_what_plain_python_computes_otherwise(here: Path) -> None:
         ("numbers.py:3", "numpy-float64-scalar"),
         ("numbers.py:5", "seeds"),
     ]
-    assert "\n  package/printed.py:4, package/printed.py:6, package/printed.py:7: Where a value in the list" in found
+    assert "\n  package/printed.py:3, package/printed.py:5, package/printed.py:6: Where a value in the list" in found
     for number in range(6):
         (here / f"seeded{number}.py").write_text("import tensorflow as tf\ntf.set_random_seed(1)\n")
     found = call(*(f"seeded{number}.py" for number in range(6)), "--to", "v1").stderr
