@@ -252,12 +252,19 @@ def test_what_plain_python_computes_otherwise(here: Path) -> None:
         "x = np.zeros(3, np.float32) * np.float64(2)\ny = np.zeros(3, np.float32) * 2.0\n"
         "tf.set_random_seed(1)\ntf.random_normal([1], seed=2)\n"
     )
+    (here / "package" / "printed.py").write_text(
+        "import tensorflow as tf\nwith tf.Session() as s:\n"
+        "    print(s.run([a, b]))\n    both = s.run((a, b))\n    print('%s %s' % (1, both), f'{both}')\n"
+        "    print('{}'.format([s.run(a), 1]))\n    one, two = s.run([a, b])\n"
+        "    print(one, s.run(a), '%s %s' % (s.run(a), b.eval()), job.run([a])[0], f'{one}', [one])\n"
+    )
     (here / "package" / "deep.py").write_text("import numpy as np\nx = " + "-" * 600 + "1\n")
     found = call("package", "--to", "v1").stderr
     assert re.findall(r"^  package/(\w+\.py:\d+): .* \[([\w-]+)\]$", found, flags=re.MULTILINE) == [
         ("numbers.py:3", "numpy-float64-scalar"),
         ("numbers.py:5", "seeds"),
     ]
+    assert "\n  package/printed.py:3, package/printed.py:5, package/printed.py:6: Where a value in the list" in found
     for number in range(6):
         (here / f"seeded{number}.py").write_text("import tensorflow as tf\ntf.set_random_seed(1)\n")
     found = call(*(f"seeded{number}.py" for number in range(6)), "--to", "v1").stderr

@@ -59,6 +59,8 @@ def test_files_are_found_once(tmp_path: Path):
     for name in ("b.py", "a.ipynb", "c.txt", ".git/d.py", "env/e.py", "env/pyvenv.cfg", "pkg/f.py", "__pycache__/g.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
+    (tmp_path / "old/bin").mkdir(parents=True)
+    (tmp_path / "old/bin/activate_this.py").write_text("")  # an environment of virtualenv before its release 20
     os.symlink(tmp_path, tmp_path / "pkg" / "circle")
     os.symlink("loop.py", tmp_path / "loop.py")
     found = [path.relative_to(tmp_path).as_posix() for path in files.find([tmp_path, tmp_path / "b.py"])]

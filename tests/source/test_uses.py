@@ -75,7 +75,7 @@ def test_a_name_that_is_bound_twice_is_decided_by_scope():
     )
     found = read(text)
     assert [(use.name, use.node.lineno) for use in found.uses] == [("tf.nn", 5)]
-    assert [(use.name, use.node.lineno) for use in found.unclear] == [("tf.append", 8), ("tf.layers", 3)]
+    assert [(use.name, use.node.lineno) for use in found.unclear] == [("tf.layers", 3), ("tf.append", 8)]
 
 
 def test_imports_of_two_things_by_one_name_are_unclear():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from tf1sessions.doctor.check import check
 from tf1sessions.doctor.rules.registry import RULES
@@ -24,7 +25,8 @@ class Difference:
     """Something that plain Python computes otherwise.
 
     Attributes:
-        rule: The doctor's rule that found it; ``"seeds"`` for the random numbers of a graph's seed.
+        rule: The doctor's rule that found it; ``"seeds"`` for the random numbers of a graph's seed,
+            ``"numpy-printed-scalars"`` for lists of NumPy's scalars that are printed.
         place: Where, in the ported text.
         what: What is there, and what to do.
     """
@@ -44,6 +46,7 @@ def differences(sources: Iterable[SourceText]) -> Iterator[Difference]:
         if isinstance(file, FileUses):
             yield from _of_numpy(file)
             yield from _of_seeds(file)
+            yield from _of_printing(file)
 
 
 def _of_numpy(file: FileUses) -> Iterator[Difference]:
@@ -73,3 +76,46 @@ def _of_seeds(file: FileUses) -> Iterator[Difference]:
                 "with `tf1sessions run --seeds tf1`, or give each operation a seed of its own.",
             )
             return
+
+
+def _of_printing(file: FileUses) -> Iterator[Difference]:
+    """Yield where a list of fetched values is printed as a whole: NumPy 2 writes scalars in it as np.float32(1.5)."""
+    for function, call in file.calls.items():
+        if not isinstance(function, ast.Name) or function.id != "print" or "print" in file.bound:
+            continue
+        if any(_is_list_of_values(file, each) for argument in call.args for each in _written(argument)):
+            yield Difference(
+                "numpy-printed-scalars",
+                file.place(call),
+                "Where a value in the list is a single number, NumPy 2 prints np.float32(1.5), NumPy 1 printed 1.5: "
+                "print them one by one, or call np.set_printoptions(legacy='1.25') first.",
+            )
+
+
+def _written(argument: ast.expr) -> Iterator[ast.expr]:
+    """The values that are written into a printed text: of ``"%s %s" % (a, b)`` a and b."""
+    if isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Mod):
+        yield from argument.right.elts if isinstance(argument.right, ast.Tuple) else [argument.right]
+    elif isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute) and argument.func.attr == "format":
+        yield from argument.args
+    elif isinstance(argument, ast.JoinedStr):
+        yield from (each.value for each in argument.values if isinstance(each, ast.FormattedValue))
+    else:
+        yield argument
+
+
+def _is_list_of_values(file: FileUses, node: ast.expr) -> bool:
+    """Whether an expression is a list of what sessions gave, or a name that is bound to that only.
+
+    Such lists are ``session.run([a, b])`` and ``[session.run(a), b.eval()]``.
+    """
+    if isinstance(node, ast.Name) and len(file.bound.get(node.id, ())) == 1:
+        statement = file.parents.get(file.bound[node.id][0])
+        return isinstance(statement, ast.Assign) and _is_list_of_values(file, statement.value)
+    if isinstance(node, ast.List | ast.Tuple):
+        return any(_fetches(each) for each in node.elts)
+    return _fetches(node) and bool(node.args) and isinstance(node.args[0], ast.List | ast.Tuple)
+
+
+def _fetches(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "eval")

@@ -13,7 +13,6 @@ import linecache
 import os
 import re
 import sys
-from importlib import metadata
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -101,6 +100,8 @@ def _nearest(symbol: str) -> str | None:
 @functools.lru_cache(maxsize=1)
 def _version() -> str:
     """The version of the TensorFlow that is really running."""
+    from importlib import metadata  # with all of email: rows of old libraries are read without it
+
     return metadata.version("tensorflow")
 
 

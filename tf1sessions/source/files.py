@@ -19,7 +19,7 @@ from ..files import read_whole
 from . import notebooks
 from .program import SourceLine, Unread
 
-__all__ = ["SourceText", "find", "is_source", "read"]
+__all__ = ["SourceText", "find", "is_environment", "is_source", "read"]
 
 #: The largest file that is read, in bytes: a million lines of code have about 40 MB.
 LARGEST = 64_000_000
@@ -115,14 +115,17 @@ def _below(root: Path, is_wanted: Callable[[str], bool]) -> Iterator[Path | Unre
         folders[:] = sorted(
             name
             for name in folders
-            if not name.startswith(".")
-            and name not in _SKIPPED
-            and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+            if not name.startswith(".") and name not in _SKIPPED and not is_environment(os.path.join(folder, name))
         )
         yield from (Path(folder, name) for name in sorted(files) if is_wanted(name))
         while failed:
             yield _unread_folder(failed.pop())
     yield from map(_unread_folder, failed)
+
+
+def is_environment(folder: str) -> bool:
+    """Whether a folder is a virtual environment, of virtualenv's first releases, too, which wrote no pyvenv.cfg."""
+    return any(os.path.exists(os.path.join(folder, name)) for name in ("pyvenv.cfg", "bin/activate_this.py"))
 
 
 def _unread_folder(error: OSError) -> Unread:

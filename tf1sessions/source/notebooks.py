@@ -205,6 +205,11 @@ def is_masked(line: str) -> bool:
     return _MASKED in line
 
 
+def has_masked_cells(text: str) -> bool:
+    """Whether a masked text has a cell that is masked as a whole: it is no Python 3, or has a cell magic."""
+    return re.search(rf"^{_CELL}\d+\n#{_MASKED}", text, re.MULTILINE) is not None
+
+
 def cell_line(text: str, line: int) -> tuple[int, int]:
     """Return the cell, and the line in it, that a line of a masked text is.
 

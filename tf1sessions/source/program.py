@@ -225,7 +225,7 @@ def _parse(text: str, shown: str) -> ast.Module:
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:  # null characters; thousands of brackets
         raise ScriptUsageError(f"{shown} is not Python: {error}", next_step="Give a Python script.") from error
-    deep = too_deep(tree)
+    deep = too_deep(_levels(tree))
     if deep is not None:
         raise ScriptUsageError(
             f"{shown} {deep}", next_step="Break long expressions and chains of elif into several statements."
@@ -233,13 +233,17 @@ def _parse(text: str, shown: str) -> ast.Module:
     return tree
 
 
-def too_deep(tree: ast.AST) -> str | None:
-    """Return why a tree cannot be looked at, if it is nested more than :data:`DEEPEST` levels deep; else None."""
-    depth, level = 0, [tree]
+def too_deep(levels: int) -> str | None:
+    """Why a tree of so many levels cannot be looked at, if it has more than :data:`DEEPEST`; else None."""
+    return f"is nested {levels} levels deep, and {DEEPEST} can be looked at" if levels > DEEPEST else None
+
+
+def _levels(tree: ast.AST) -> int:
+    count, level = 0, [tree]
     while level:
-        depth += 1
+        count += 1
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return f"is nested {depth} levels deep, and {DEEPEST} can be looked at" if depth > DEEPEST else None
+    return count
 
 
 def _notebook(text: str, shown: str) -> tuple[SourceFile, list[Unread]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import functools
 import gc
 import re
 import warnings
@@ -87,6 +88,7 @@ class Use:
         return canonical(self.symbol)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def canonical(symbol: str) -> str:
     """Return a symbol with TensorFlow as ``tf``, from ``compat.v1`` or not, and NumPy as ``np``.
 
@@ -112,8 +114,9 @@ class FileUses:
         imports: All names that its import statements bind, in the order of the text.
         bound: What binds each name otherwise: parameters, assignments, functions, classes.
         assigned: The chain that ``name = chain`` assigns last to a name.
-        chains: The outermost chains of attributes and the names that stand alone, in the order of the walk.
+        chains: The outermost chains of attributes and the names that stand alone, by the name that they begin with.
         calls: The call that a node is the function of.
+        loops: All ``for`` and ``while`` statements.
         meanings: What the imports of this file and its simple aliases (``tfl = tf.layers``) bind names to.
         imported: The names that import statements bind to what is not of the project.
         uses: Of all imported names.
@@ -128,8 +131,9 @@ class FileUses:
     imports: list[ImportedName] = dataclasses.field(default_factory=list)
     bound: dict[str, list[ast.AST]] = dataclasses.field(default_factory=dict)
     assigned: dict[str, _Chain] = dataclasses.field(default_factory=dict)
-    chains: list[_Chain] = dataclasses.field(default_factory=list)
+    chains: dict[str, list[_Chain]] = dataclasses.field(default_factory=dict)
     calls: dict[ast.expr, ast.Call] = dataclasses.field(default_factory=dict)
+    loops: list[ast.For | ast.AsyncFor | ast.While] = dataclasses.field(default_factory=list)
     meanings: dict[str, str] = dataclasses.field(default_factory=dict)
     imported: set[str] = dataclasses.field(default_factory=set)
     uses: list[Use] = dataclasses.field(default_factory=list)
@@ -188,11 +192,7 @@ class FileUses:
 
     def taken(self, name: str) -> bool:
         """Whether anything in the file has the name, so that an import must not bind it."""
-        return name in self.bound or any(each.bound == name for each in self.imports) or name in self._names
-
-    @cached_property
-    def _names(self) -> set[str]:
-        return {chain_base(chain) for chain in self.chains}
+        return name in self.bound or any(each.bound == name for each in self.imports) or name in self.chains
 
     @cached_property
     def names_in_texts(self) -> Mapping[str, ast.expr]:
@@ -247,11 +247,10 @@ def read_file(source: SourceText, module: str = "__main__", *, is_package: bool 
         return Unread(source.place(error.lineno or 1), _reason(error, two))
     except (ValueError, RecursionError, MemoryError) as error:  # null characters; thousands of brackets
         return Unread(source.place(1), f"it is not Python: {error}")
-    deep = too_deep(tree)
+    file = FileUses(source, module, is_package, tree)
+    deep = too_deep(_walk(file))
     if deep is not None:
         return Unread(source.place(1), f"it {deep}")
-    file = FileUses(source, module, is_package, tree)
-    _walk(file)
     _resolve(file, {})
     return file
 
@@ -262,55 +261,78 @@ def _reason(error: SyntaxError, two: PythonTwoError | None) -> str:
     return f"it is Python 2: {str(two).partition('is Python 2: ')[2].partition(chr(10))[0]}"
 
 
-def _walk(file: FileUses) -> None:
-    """Note imports, chains, calls and bindings. Parents come before their children, so a chain before its parts."""
-    inner: set[ast.expr] = set()
-    stack: list[ast.AST] = [file.tree]
-    chains, calls, bound = file.chains, file.calls, file.bound
-    while stack:
-        node = stack.pop()
-        kind = node.__class__
-        if kind is ast.Attribute:
-            value = node.value  # type: ignore[attr-defined]
-            if node not in inner and _begins_with_name(value):
-                chains.append(node)  # type: ignore[arg-type]
-            inner.add(value)
-        elif kind is ast.Name:
-            if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
+def _walk(file: FileUses) -> int:
+    """Note imports, chains, calls, loops and bindings, level by level; return how many levels the tree has."""
+    calls, bound = file.calls, file.bound
+    level: list[ast.AST] = [file.tree]
+    depth = deepest = 0
+    while level:
+        depth += 1
+        below: list[ast.AST] = []
+        for node in level:
+            kind = node.__class__
+            if kind is ast.Name and node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
                 bound.setdefault(node.id, []).append(node)  # type: ignore[attr-defined]
-            elif node not in inner:
-                chains.append(node)  # type: ignore[arg-type]
-            continue
-        elif kind is ast.Constant:
-            continue
-        elif kind is ast.Assign:
-            target, value = node.targets[0], node.value  # type: ignore[attr-defined]
-            if isinstance(target, ast.Name) and isinstance(value, _Chain) and _begins_with_name(value):
-                file.assigned[target.id] = value
-        elif kind is ast.Call:
-            calls[node.func] = node  # type: ignore[attr-defined, assignment]
-        elif kind is ast.Import or kind is ast.ImportFrom:
-            file.imports += _imported(node, file)  # type: ignore[arg-type]
-            continue
-        elif kind is ast.arg:
-            bound.setdefault(node.arg, []).append(node)  # type: ignore[attr-defined]
-        elif kind in _NAMED and node.name:  # type: ignore[attr-defined]
-            bound.setdefault(node.name, []).append(node)  # type: ignore[attr-defined]
-        for child in node.__dict__.values():
-            if child.__class__ is list:
-                stack += [each for each in child if isinstance(each, ast.AST)]
-            elif isinstance(child, ast.AST):
-                stack.append(child)
+                continue
+            if kind is ast.Name or kind is ast.Attribute:
+                base, length = _base(node)  # type: ignore[arg-type]
+                if base is not None:
+                    file.chains.setdefault(base.id, []).append(node)  # type: ignore[arg-type]
+                    deepest = max(deepest, depth + length)
+                    continue
+            elif kind is ast.Call:
+                calls[node.func] = node  # type: ignore[attr-defined, assignment]
+            elif kind in _NOTED:
+                _note(file, node)
+            for part in _PARTS.get(kind, ()):
+                child = getattr(node, part)
+                if child.__class__ is list:
+                    below += child
+                else:
+                    below.append(child)
+        level = below
     file.imports.sort(key=lambda each: (each.statement.lineno, each.statement.col_offset))
+    return max(deepest, depth)
 
 
-_NAMED = frozenset([ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar])
+#: Fields of nodes in which there is nothing to note: texts, numbers, contexts, operators.
+_PLAIN = frozenset(["attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "name",
+                    "names", "op", "ops", "rest", "simple", "type_comment", "type_ignores"])  # fmt: skip
+#: Kind of node -> the fields with the nodes below it.
+_PARTS = {
+    kind: tuple(field for field in kind._fields if field not in _PLAIN)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and kind is not ast.Constant
+}
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_NOTED = frozenset([*_NAMED, *_LOOPS, ast.Assign, ast.arg, ast.Import, ast.ImportFrom])
 
 
-def _begins_with_name(value: ast.expr) -> bool:
-    while value.__class__ is ast.Attribute:
-        value = value.value
-    return value.__class__ is ast.Name
+def _note(file: FileUses, node: ast.AST) -> None:
+    """Note what a statement or parameter binds, and loops."""
+    if isinstance(node, ast.Assign):
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Name) and isinstance(value, _Chain) and _base(value)[0] is not None:
+            file.assigned[target.id] = value
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        file.imports += _imported(node, file)
+    elif isinstance(node, ast.arg):
+        file.bound.setdefault(node.arg, []).append(node)
+    elif isinstance(node, _NAMED):
+        if node.name:
+            file.bound.setdefault(node.name, []).append(node)
+    elif isinstance(node, _LOOPS):
+        file.loops.append(node)
+
+
+def _base(chain: _Chain) -> tuple[ast.Name | None, int]:
+    """The name that a chain of attributes begins with, if it does, and how many attributes it has."""
+    node: ast.expr = chain
+    length = 0
+    while node.__class__ is ast.Attribute:
+        node, length = node.value, length + 1
+    return (node if node.__class__ is ast.Name else None), length
 
 
 def _imported(node: ast.Import | ast.ImportFrom, file: FileUses) -> Iterator[ImportedName]:
@@ -336,24 +358,22 @@ def _resolve(file: FileUses, project: Mapping[str, FileUses]) -> None:
     by_scope = {name for name in file.meanings if name in file.bound and name not in aliases} | differing
     names: Names | None = None
     file.uses, file.unclear = [], []
-    for chain in file.chains:
-        base = chain_base(chain)
-        meaning = file.meanings.get(base)
-        if meaning is None:
-            continue
+    for base, meaning in file.meanings.items():
         direct = base not in aliases and base in file.imported
-        if base in by_scope:
-            names = names or Names(Program((SourceFile(file.module, file.source.shown, file.tree, ()),)))
-            path = names.path(_base_node(chain))
-            if path is None:
-                file.unclear.append(Use(meaning + suffix(chain), chain))
-                continue
-            if path != names_canonical(meaning):
-                continue  # another thing of that name
-        symbol = _through_project(meaning + suffix(chain), project)
-        file.uses.append(Use(symbol, chain, file.calls.get(chain), direct))
+        for chain in file.chains.get(base, ()):
+            if base in by_scope:
+                names = names or Names(Program((SourceFile(file.module, file.source.shown, file.tree, ()),)))
+                path = names.path(_base(chain)[0])
+                if path is None:
+                    file.unclear.append(Use(meaning + suffix(chain), chain))
+                    continue
+                if path != names_canonical(meaning):
+                    continue  # another thing of that name
+            symbol = _through_project(meaning + suffix(chain), project)
+            file.uses.append(Use(symbol, chain, file.calls.get(chain), direct))
     file.uses += _by_text(file)
-    file.uses.sort(key=lambda use: (use.node.lineno, use.node.col_offset))
+    for found in (file.uses, file.unclear):
+        found.sort(key=lambda use: (use.node.lineno, use.node.col_offset))
 
 
 def _bind(file: FileUses, project: Mapping[str, FileUses]) -> tuple[set[str], set[str]]:
@@ -450,12 +470,6 @@ def _texts_of_code(file: FileUses) -> Iterator[ast.Constant]:
 
 def _literal(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-def _base_node(chain: ast.expr) -> ast.expr:
-    while isinstance(chain, ast.Attribute):
-        chain = chain.value
-    return chain
 
 
 def suffix(chain: ast.expr) -> str:

@@ -265,8 +265,9 @@ def test_any_form_of_text_is_read(data: bytes) -> None:
         (b"# coding: no-such-encoding\n" + USE, "not-python"),
         (b"x = " + b"(" * 5000 + b"\n", "not-python"),
         (b"{ this is no notebook", "not-python"),
+        (b"print 'a'\ndef f(:\n" + USE, "not-python"),
     ],
-    ids=["latin-1", "binary", "syntax", "encoding", "nesting", "notebook"],
+    ids=["latin-1", "binary", "syntax", "encoding", "nesting", "notebook", "neither Python"],
 )
 def test_what_is_no_python_is_reported(data: bytes, rule: str) -> None:
     file = audited(data, "a.ipynb" if data[:1] == b"{" else "a.py")
@@ -311,6 +312,25 @@ def test_cells_of_notebooks_are_named(here: Path) -> None:
     (result,) = sarif.report(found, "1")["runs"][0]["results"]
     assert result["properties"] == {"cell": 2, "line": 2}
     assert result["message"]["text"].startswith("Cell 2, line 2: tf.contrib.ffmpeg.encode_audio is gone.")
+
+
+@pytest.mark.parametrize(
+    ("cells", "stands", "reach", "places"),
+    [
+        (["print 'a', tf.log(1.)"], "python 2", "clean", {("python-2", 2): False}),
+        (["tf.nn.( ... )"], "tensorflow 1", "run", {("not-python", 2): True}),
+        (["tf.nn.(", "print 'a'"], "python 2", None, {("python-2", 2): True, ("python-2", 3): False}),
+        (["%%bash\nls -l"], "tensorflow 1", "clean", {}),
+        (["%%bash\nls -l", "xrange(3)"], "python 2", "clean", {("python-2", 3): False}),
+    ],
+)
+def test_cells_that_are_not_python_three(here: Path, cells: list[str], stands: str, reach: str, places: object) -> None:
+    cells = ["import tensorflow as tf\nx = tf.placeholder(tf.float32)", *cells]
+    found = [{"cell_type": "code", "source": cell, "metadata": {}} for cell in cells]
+    (here / "a.ipynb").write_text(json.dumps({"cells": found, "nbformat": 4, "nbformat_minor": 2, "metadata": {}}))
+    (file,) = survey(["a.ipynb"]).files
+    assert (file.stands, file.reach) == (stands, reach)
+    assert {(place.rule, place.line.cell): place.by_hand for place in file.places} == places
 
 
 # -- the command and the formats --------------------------------------------------------------------------------------

@@ -107,6 +107,30 @@ def test_second_names_of_contrib_go_and_their_import_with_them():
     )
 
 
+OWN = "from tensorflow.contrib import rnn\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "others", "is_kept"),
+    [
+        ("rnn.GRUCell(3)\n", {}, False),
+        ("rnn.GRUCell(3)\n", {"other": TF + OWN + "rnn.LSTMBlockCell(3)\n"}, False),
+        ("rnn.GRUCell(3)\nrnn.LSTMBlockCell(3)\n", {}, True),
+        ("rnn.GRUCell(3)\n__all__ = ['rnn']\n", {}, True),
+        ("rnn.GRUCell(3)\n", {"other": "from program import rnn\nrnn.LSTMBlockCell(3)\n"}, True),
+        ("rnn.GRUCell(3)\n", {"other": "from program import *\nrnn.LSTMBlockCell(3)\n"}, True),
+        ("rnn.GRUCell(3)\n", {"other": "import program\nprogram.rnn.LSTMBlockCell(3)\n"}, True),
+        ("rnn.GRUCell(3)\n", {"__init__": OWN}, False),
+    ],
+)
+def test_an_import_of_contrib_that_nothing_needs_any_more_goes(code: str, others: dict[str, str], is_kept: bool):
+    files = {"program": TF + OWN + code, **others}
+    sources = [SourceText(Path(f"{name}.py"), f"{name}.py", text) for name, text in files.items()]
+    found = {file.before.path.stem: file.after.text for file in port(sources, "clean")[-1].files}
+    assert ("from tf1sessions.contrib import rnn\n" in found["program"]) == is_kept
+    assert "__init__" not in found or "import rnn" in found["__init__"]
+
+
 def test_a_file_in_which_the_name_is_something_else_too_keeps_its_names():
     text = TF + "def f(tf):\n    return tf.log\ntf.log(x)\n"
     found = ported(text)

@@ -164,6 +164,8 @@ def test_new_names(before: str, expected: str):
         NP + "class A:\n    def tostring(self): pass\nA().tostring()",
         NP + "if np.__version__ < '2':\n    x = np.product(y)",
         NP + "if hasattr(np, 'float'): x = np.float",
+        NP + "x = getattr(np, 'float', float)",
+        "import importlib\ntry:\n    x = importlib.import_module('cPickle')\nexcept ImportError:\n    x = None",
         "from xml.etree import ElementTree as ET\nET.tostring(x)",
         "try:\n    from sklearn.model_selection import KFold\nexcept ImportError:\n    from sklearn.cross_validation import KFold",
         "try:\n    from collections.abc import Mapping\nexcept ImportError:\n    from collections import Mapping",
@@ -195,6 +197,8 @@ def test_near_misses_stay(text: str):
     ("text", "word"),
     [
         ("import scipy.misc\nscipy.misc.imread(p)", "imageio"),
+        ("import importlib\nx = importlib.import_module('cPickle')", "The text names cPickle: pickle"),
+        (NP + "x = getattr(np, 'float')", "The text names numpy.float: float"),
         ("from scipy.misc import imsave", "fromarray"),
         ("from sklearn.cross_validation import KFold", "n_splits"),
         ("from sklearn.preprocessing import Imputer", "SimpleImputer"),

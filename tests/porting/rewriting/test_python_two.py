@@ -397,6 +397,7 @@ def test_cells_of_a_notebook(tmp_path: Path):
         "print 'broken",
         "%%bash\nprint 1",
     ]
+    assert [str(note.place) for note in found.notes if note.kind == "by hand"] == [f"{path}, cell 3, line 1"]
 
 
 DATA = Path(__file__).parent / "data"

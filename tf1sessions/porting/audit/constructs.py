@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ...source.effects import is_session, makes_operations
 from ...source.uses import FileUses, Use
@@ -55,8 +55,6 @@ _BY_NAME = {
     for name in names.split()
 }
 _RUN = re.compile(r"\.(run|eval)\s*\(")
-_BODIES = ("body", "orelse", "finalbody")
-_BRANCHES = ("handlers", "cases")  # of try and match
 
 
 def find(file: FileUses) -> dict[str, list[ast.AST]]:
@@ -90,8 +88,8 @@ def _kind(use: Use) -> str | None:
 
 
 def _in_loops(file: FileUses) -> Iterator[tuple[str, ast.AST]]:
-    """Find what runs a session in a loop, and what makes operations in a loop that does."""
-    loops = sorted(_loops(file.tree.body))
+    """What runs a session in a loop, and what makes operations in a loop that does."""
+    loops = sorted((loop.body[0].lineno, loop.body[-1].end_lineno or loop.lineno) for loop in file.loops)
     runs = [call for call in file.calls.values() if _runs_session(call)]
     running = set()
     for call in runs:
@@ -117,18 +115,6 @@ def _runs_session(call: ast.Call) -> bool:
     owner = function.value
     name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
     return function.attr == "run" and name.strip("_").lower().endswith(("sess", "session"))
-
-
-def _loops(statements: Sequence[ast.stmt]) -> Iterator[tuple[int, int]]:
-    """First and last line of the body of each loop. A function in a loop is no part of it: it is only defined there."""
-    for statement in statements:
-        if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
-            yield statement.body[0].lineno, statement.body[-1].end_lineno or statement.lineno
-        for name in _BODIES:
-            yield from _loops(getattr(statement, name, []))
-        for name in _BRANCHES:
-            for branch in getattr(statement, name, ()):
-                yield from _loops(branch.body)
 
 
 def _around(loops: list[tuple[int, int]], line: int) -> list[tuple[int, int]]:

@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ...source import files as source_files
-from ...source import replacements, symbols
+from ...source import notebooks, replacements, symbols
 from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
 from ...source.symbols import Symbol
 from ...source.uses import FileUses, Use, canonical, collector_paused, read_project
+from ..rewriting import python_rules
 from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
 from ..rewriting.rules import python_two_modules, python_two_names, v1_first_names
 from ..rewriting.scopes import is_tried
-from ..rewriting.steps import RULES
 from . import constructs
-from .further import ported_further
 from .order import imports_first
 from .record import STEPS, STEPS_BY_NAMES, Audit, FileAudit, Place, SymbolCount
 
@@ -33,7 +32,7 @@ _OLD_PROTOC = re.compile(r"^DESCRIPTOR = _descriptor\.FileDescriptor\(", re.MULT
 #: Of the step py3 the rules that look at uses of names; those that look at all nodes take longer than all the rest.
 _OLD_LIBRARIES = (
     python_two_names.find_builtins,
-    *(rule.find for rule in RULES["py3"] if rule not in (python_two_names.RULE, python_two_modules.RULE)),
+    *(rule.find for rule in python_rules.RULES if rule not in (python_two_names.RULE, python_two_modules.RULE)),
 )
 
 
@@ -71,12 +70,12 @@ def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all
     known: dict[str, SourceText] = {}
     roots = [path for path in folders if path.is_dir()]
     project = read_project(_sources(folders, known, progress), roots)
-    read = {file: _python_two(file) or _file(file) for file in project.files}
+    read = dict(_with_cells(file) or (file, _python_two(file) or _file(file)) for file in project.files)
     unread = []
     for each in project.unread:
-        three = _converted(known[each.place.file], each) if each.reason.startswith("it is Python 2") else None
-        if three is None:
-            unread.append(each)
+        three = _converted(known[each.place.file], each) if each.reason.startswith("it is Python 2") else each
+        if isinstance(three, Unread):
+            unread.append(three)
         else:
             read[three[0]] = three[1]
     imports = _imports(list(read))
@@ -84,16 +83,41 @@ def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all
     shown = {file: tuple(each.source.shown for each in imports[file]) for file in ordered}
     alone = [dataclasses.replace(read[file], imports=shown[file]) for file in ordered]
     if all_steps:
+        from .further import ported_further  # the rules of all steps: half of the time that a small audit takes
+
         alone = ported_further(alone, list(known.values()), roots)
     steps = STEPS if all_steps else STEPS_BY_NAMES
-    return Audit((*_with_imports(alone), *map(_unread, unread)), _counts(read), steps)
+    audit = Audit((*_with_imports(alone), *map(_unread, unread)), _counts(read), steps)
+    for file in read:
+        file.siblings = ()  # a circle: without it the trees go now, and no collector has to find them
+    return audit
 
 
-def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | None:
-    """A file that only Python 2 can parse, as the step py3 converts it; None if it is no Python 2, either."""
+def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | Unread:
+    """A file that only Python 2 can parse, as the step py3 converts it; why it is not read where that does not."""
     result = convert(source)
     files = read_project([result.source]).files
-    return (files[0], _of_python_two(files[0], result, unread.place, unread.reason)) if files else None
+    if files:
+        return files[0], _of_python_two(files[0], result, unread.place, unread.reason)
+    if result.notes:  # what converts Python 2 is not installed
+        return unread
+    what = unread.reason.removeprefix("it is Python 2: ")
+    return Unread(unread.place, f"neither Python 3 nor 2 can parse it, though there is {what}")
+
+
+def _with_cells(file: FileUses) -> tuple[FileUses, FileAudit] | None:
+    """A notebook with cells that Python 3 cannot parse, as the step py3 converts them; None for any other file."""
+    if not notebooks.has_masked_cells(file.source.text):
+        return None
+    result = convert(file.source)
+    cells = {kind: line for rule, line, _, kind in reversed(result.notes) if rule == "python-2-syntax"}
+    if "change" in cells:
+        (converted,) = read_project([result.source]).files
+        return converted, _of_python_two(converted, result, cells["change"], "it is Python 2: the syntax of a cell")
+    if not cells:
+        return None
+    left = [Place("not-python", line, what, blocks="py3") for _, line, what, kind in result.notes if kind == "by hand"]
+    return file, _file(file, left)
 
 
 def _python_two(file: FileUses) -> FileAudit | None:
@@ -175,6 +199,8 @@ def _is_special(name: str) -> bool:
 
 def _place(file: FileUses, use: Use, symbol: Symbol | None, *, is_changed: bool) -> Place | None:
     """Return what a reader has to know, or to change, at a use of a name; None where there is nothing."""
+    if symbol is not None and symbol.verdict in _NOTHING_TO_DO and use.name not in constructs.OPERATION_LOADERS:
+        return None
     line = file.place(use.node)
     if symbol is None:
         sentence = replacements.find(use.name)
@@ -196,6 +222,7 @@ def _place(file: FileUses, use: Use, symbol: Symbol | None, *, is_changed: bool)
 
 
 _INSIDE = "tf1sessions.scripts."
+_NOTHING_TO_DO = frozenset(["same", "renamed", "elsewhere", "v1"])
 
 
 def _places_of_imports(file: FileUses) -> Iterator[Place]:

@@ -8,6 +8,7 @@ Files::
 
     rule.py          what a rule is, and what it gives: changes and remarks
     steps.py         the steps in their order, and the rules of each
+    python_rules.py  the rules of the first step, which an audit asks too
     rewrite.py       port(): the texts of a project after each step
     python_two/      Python 2 as Python 3, before the rules
     scopes.py        what a bare name means where it stands, branches for one Python or library

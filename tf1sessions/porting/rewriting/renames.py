@@ -199,7 +199,7 @@ class _Search:
         return bool(uses) and all(row.call is not None and row.call(self.file, use) for use in uses if use.call)
 
     def _is_used(self, each: ImportedName) -> bool:
-        return any(_base(chain) == each.bound for chain in self.file.chains) or self._is_exported(each.bound)
+        return each.bound in self.file.chains or self._is_exported(each.bound)
 
     def _from_edits(self, statement: ast.ImportFrom, targets: list[tuple[ImportedName, str, str]]) -> Iterator[Edit]:
         positions = self.file.positions
@@ -227,7 +227,7 @@ class _Search:
 
     def _builtin_uses(self, each: ImportedName, name: str) -> list[Edit] | None:
         """The edits that give all uses of an imported name a builtin's name; None where they cannot have it."""
-        chains = [chain for chain in self.file.chains if _base(chain) == each.bound]
+        chains = self.file.chains.get(each.bound, [])
         others = [other for other in self.file.imports if other.bound == each.bound]
         if each.bound in self.file.bound or len(others) > 1 or self._is_exported(each.bound):
             return None
@@ -260,6 +260,10 @@ class _Search:
             if row.new is None:
                 if not by_statement or old in self.table:
                     yield Remark(use.node, row.remark, row.by_hand)
+                continue
+            if isinstance(use.node, ast.Constant):
+                if not _is_asked(self.file, use.node) and not is_guarded(self.file, use.node, "ImportError"):
+                    yield Remark(use.node, f"The text names {row.says(old)}.", by_hand=True)
                 continue
             part = self.file.part_of(use.node, old)
             if by_statement or part is None or not use.direct or self._moves_with(base, old, row.new):
@@ -295,6 +299,14 @@ class _Search:
                 return symbol, row
             symbol = symbol.rpartition(".")[0]
         return None
+
+
+def _is_asked(file: FileUses, text: ast.Constant) -> bool:
+    """Whether a name that is a text need not be there: ``hasattr(np, "float")``, ``getattr(np, "float", float)``."""
+    call = file.parents.get(text)
+    return isinstance(call, ast.Call) and (
+        (isinstance(call.func, ast.Name) and call.func.id == "hasattr") or len(call.args) == 3
+    )
 
 
 def spell(file: FileUses, use: Use, new: str) -> Spelled:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from . import python_rules
 from .rule import Rule
 from .rules import (
     clean_contrib,
     clean_names,
     functions_requests,
-    h5py_names,
     inputs_queues,
     native_code,
-    networkx_names,
-    numpy_names,
-    pandas_names,
-    pillow_names,
-    python_two_modules,
-    python_two_names,
-    scipy_names,
-    sklearn_names,
-    small_names,
-    stdlib_names,
     v1_contrib,
     v1_estimator,
     v1_examples,
@@ -34,19 +24,7 @@ __all__ = ["RULES", "STEPS", "steps_to"]
 
 #: The rules of each step, in the order in which they are asked; the steps are in the order of a port.
 RULES: dict[str, tuple[Rule, ...]] = {
-    "py3": (
-        python_two_names.RULE,
-        python_two_modules.RULE,
-        stdlib_names.RULE,
-        numpy_names.RULE,
-        scipy_names.RULE,
-        sklearn_names.RULE,
-        pandas_names.RULE,
-        networkx_names.RULE,
-        pillow_names.RULE,
-        h5py_names.RULE,
-        small_names.RULE,
-    ),
+    "py3": python_rules.RULES,
     "v1": (
         v1_first_names.RULE,
         v1_imports.RULE,

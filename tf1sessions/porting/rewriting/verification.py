@@ -31,6 +31,7 @@ from typing import Any
 
 from ...errors import ScriptUsageError
 from ...scripts.jobs import Job, JobSettings
+from ...source import files as source_files
 from ...source.python2 import explain_syntax
 from ...texts import counted
 from ..diagnosis.diagnose import diagnose
@@ -370,7 +371,7 @@ def _ended(done: Replay) -> _Ended:
 
 
 def _is_left_out(path: str) -> bool:
-    return os.path.basename(path) in _LEFT_OUT or os.path.exists(os.path.join(path, "pyvenv.cfg"))
+    return os.path.basename(path) in _LEFT_OUT or source_files.is_environment(path)
 
 
 def _python_two(script: Path) -> str:

@@ -50,16 +50,16 @@ def convert(source: SourceText) -> Converted:
 
     Returns:
         The file, and notes on what was changed and what is to be done by hand. A file that neither Python can parse
-        is given back as it is. Without the package fissix a note says what to install.
+        is given back as it is, and so is a cell, with a note. Without the package fissix a note says what to install.
     """
     try:
         text, notes = (_notebook if source.notebook is not None else _file)(source)
     except UnsupportedEnvironmentError as error:
         return Converted(source, (("python-2-syntax", source.place(1), str(error), "by hand"),))
-    current = source.with_text(text)
+    current = source.with_text(text) if text != source.text else source
     file = read_file(current)
-    if not isinstance(file, FileUses) or not (notes or _is_python_two(file)):
-        return Converted(current if notes else source, tuple(notes))
+    if not isinstance(file, FileUses) or not (current is not source or _is_python_two(file)):
+        return Converted(current, tuple(notes))
     text, more = _means_the_same(file)
     return Converted(current.with_text(text), (*notes, *more))
 
@@ -97,13 +97,13 @@ def _notebook(source: SourceText) -> tuple[str, list[_Said]]:
         text = plain
         if masked is not None and not _parses(masked):
             found = syntax.converted(masked)
+            what, kind = "no Python can parse this cell, which stays as it is", "by hand"
             if found is not None and _parses(found):
                 text = plain.partition("\n")[0] + "\n" + found
-                notes.append(
-                    ("python-2-syntax", SourceLine(source.shown, 1, number), "the syntax of Python 2", "change")
-                )
+                what, kind = "the syntax of Python 2", "change"
+            notes.append(("python-2-syntax", SourceLine(source.shown, 1, number), what, kind))
         cells.append(text)
-    return "\n".join(cells) if notes else source.text, notes
+    return "\n".join(cells), notes
 
 
 def _changed(source: SourceText, text: str, what: str) -> list[_Said]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ....source import symbols
 from ....source.edits import Edit
-from ....source.uses import FileUses, chain_base
+from ....source.uses import FileUses
 from ..rule import Change, Rule
 
 __all__ = ["RULE", "find"]
 
 _OURS = "tf1sessions.contrib"
+_LIBRARY = ("tf1sessions.contrib.", "tf1sessions.estimator.")
 _V1 = "tensorflow.compat.v1"
 
 
@@ -37,18 +39,37 @@ def _is_core(name: str | None) -> bool:
 
 
 def _unused(file: FileUses) -> Iterator[Change]:
-    used = {chain_base(chain) for chain in file.chains}
-    others = [sibling for sibling in file.siblings if sibling is not file]
+    """Yield the imports of tf1sessions that are not needed any more: what they gave is taken from TensorFlow now."""
     for each in file.imports:
         statement = each.statement
         if (
-            each.meaning in (_OURS, "tf1sessions.estimator")
-            and each.bound in ("tf_contrib", "tf_estimator")  # what v1 imported, and not the program
-            and each.bound not in used
+            f"{each.meaning}.".startswith(_LIBRARY)
+            and each.bound != "*"
+            and each.bound not in file.chains
+            and each.bound not in file.bound
             and len(statement.names) == 1
-            and not any(other.bound == each.bound for sibling in others for other in sibling.imports)
+            and each.bound not in file.names_in_texts
+            and not _is_exported(file, each.bound)
         ):
             yield Change(statement, f"{each.meaning}: not used any more", (_without_line(file, statement),))
+
+
+def _is_exported(file: FileUses, name: str) -> bool:
+    """Whether something else may take a name that a file imports: another file of the project, or a text."""
+    if file.source.path.stem == "__init__" or re.search(rf"[\"']{name}[\"']", file.source.text):
+        return True
+    stem = file.module.rpartition(".")[2]
+    importers = (
+        sibling
+        for sibling in file.siblings
+        if sibling is not file
+        and any(stem in (*each.module.split("."), *each.meaning.split(".")) for each in sibling.imports)
+    )
+    return any(
+        any(each.bound == "*" or each.alias.name == name for each in sibling.imports)
+        or f".{name}" in sibling.source.text
+        for sibling in importers
+    )
 
 
 def _without_line(file: FileUses, statement: ast.stmt) -> Edit:

@@ -116,9 +116,9 @@ def _starts(file: FileUses) -> bool:
 
 def _reads_early(file: FileUses) -> bool:
     """Whether a flag's value is read when the file is imported: FLAGS.name outside functions."""
-    for chain in file.chains:
-        meaning = file.meanings.get(chain_base(chain))
-        full = canonical(meaning + suffix(chain)) if meaning else ""
-        if full.startswith(tuple(f"{each}." for each in _FLAGS)) and not headers.is_in_function(file, chain):
-            return True
-    return False
+    flags = tuple(f"{each}." for each in _FLAGS)
+    return any(
+        canonical(meaning + suffix(chain)).startswith(flags) and not headers.is_in_function(file, chain)
+        for base, meaning in file.meanings.items()
+        for chain in file.chains.get(base, ())
+    )

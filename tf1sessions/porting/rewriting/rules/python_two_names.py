@@ -26,6 +26,7 @@ _GONE = {
     "buffer": "buffer(x) is memoryview(x), of bytes.",
     "coerce": "coerce() is gone: convert the numbers.",
 }
+_NAMES = frozenset([*_BUILTINS, *_GONE, "execfile", "apply"])
 _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values",
             "viewitems": "items", "viewkeys": "keys", "viewvalues": "values"}  # fmt: skip
 _OF_FUNCTIONS = {
@@ -56,16 +57,15 @@ def find(file: FileUses) -> Iterator[Change | Remark]:
 
 def find_builtins(file: FileUses) -> Iterator[Change | Remark]:
     """Find the builtins of Python 2. A file that uses one in no branch for Python 2 is Python 2."""
-    for chain in file.chains:
+    found = [chain for name, chains in file.chains.items() if name in _NAMES for chain in chains]
+    for chain in sorted(found, key=lambda each: (each.lineno, each.col_offset)):
         node: ast.expr = chain
         while isinstance(node, ast.Attribute):
             node = node.value
-        name = node.id if isinstance(node, ast.Name) else ""
-        if name not in _BUILTINS and name not in _GONE and name not in ("execfile", "apply"):
-            continue
+        assert isinstance(node, ast.Name)
+        name = node.id
         if not is_free(file, node) or _has_stars(file, name) or is_guarded(file, node, "NameError"):
             continue
-        assert isinstance(node, ast.Name)
         call = file.calls.get(node)
         if name in _BUILTINS:
             yield from _renamed(file, node, call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 
 from ....source.edits import Edit
@@ -60,6 +61,7 @@ _NAMES = {
     "split": {"split_dim": "axis", "num_split": "num_or_size_splits"},
     "nn.sigmoid_cross_entropy_with_logits": {"targets": "labels"},
 }
+_REORDERED = _LOSSES | _NAMES.keys()
 
 
 def find(file: FileUses) -> Iterator[Change]:
@@ -73,6 +75,7 @@ def find(file: FileUses) -> Iterator[Change]:
             yield Change(use.node, f"{use.name} as before TensorFlow 1.0", tuple(edits))
 
 
+@functools.lru_cache(maxsize=4096)
 def _old_name(name: str) -> str | None:
     """The entry that a name is, or is below: ``nn.seq2seq`` of ``nn.seq2seq.rnn_decoder``."""
     while name and name not in _SAME and name not in _CALLS:
@@ -102,7 +105,7 @@ def _has_list_of_tags(call: ast.Call | None) -> bool:
 
 
 def _reordered(file: FileUses, call: ast.Call | None, name: str) -> list[Edit] | None:
-    if call is None or any(isinstance(each, ast.Starred) for each in call.args):
+    if name not in _REORDERED or call is None or any(isinstance(each, ast.Starred) for each in call.args):
         return None
     if name in _LOSSES and len(call.args) == 2:
         texts = [file.positions.source(each) for each in call.args]
