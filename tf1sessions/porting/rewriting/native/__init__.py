@@ -43,5 +43,6 @@ Files::
     plan.py          all of it for one LegacyGraph
     rest.py          the calls around the graphs
     texts.py         texts of statements with their changes
+    digits.py        the reader of MNIST, written into the program
     tidying.py       empty lines, and imports that nothing uses
 """

@@ -19,6 +19,7 @@ from .. import headers
 from ..native import (
     attributes,
     classes,
+    digits,
     inlining,
     input_functions,
     listed_losses,
@@ -26,6 +27,7 @@ from ..native import (
     queue_runners,
     saver_names,
     separation,
+    summaries,
 )
 from ..native.kinds import Kinds
 from ..native.modules import Modules
@@ -131,6 +133,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
             for use in file.uses
             if use.symbol == _GRAPH and use.call
         ]
+        _check_summaries(file, kinds, units)
         made = modules.write()
         for unit in units:
             plan.write(unit)
@@ -139,10 +142,19 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         text = apply(file.source.text, _edits(file, texts, units, made))
         text = attributes.with_attributes(text, lowered) if lowered else text
         before = original.source.text
-        edit = Edit(0, len(before), tidied(without_unused_imports(text), before))
+        edit = Edit(0, len(before), tidied(digits.with_reader(without_unused_imports(text)), before))
         return _Planned(edit, tuple(_changed(units, made)), tuple(each for unit in units for each in unit.dropped))
     except NotPossible as error:
         return error
+
+
+def _check_summaries(file: FileUses, kinds: Kinds, units: list[Unit]) -> None:
+    """Refuse summaries in functions that a request calls: there is no graph that would keep them."""
+    for use in file.uses:
+        if use.call is not None and kinds.symbol(use.call.func) in summaries.SUMMARIES:
+            inside = next((each for each in file.around(use.call) if isinstance(each, ast.FunctionDef)), None)
+            if inside is not None and all(unit.node is not inside for unit in units):
+                raise NotPossible(use.node, f"{inside.name}(), a function of the program, makes summaries")
 
 
 def _changed(units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[tuple[ast.AST, str]]:
