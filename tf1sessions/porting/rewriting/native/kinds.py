@@ -87,6 +87,8 @@ def is_static_symbol(symbol: str) -> bool:
         >>> is_static_symbol("tf.zeros_initializer"), is_static_symbol("tf.zeros")
         (True, False)
     """
+    if symbol.startswith("tf1sessions.contrib.seq2seq."):
+        return False
     return symbol.startswith(_STATIC) or symbol.endswith(_STATIC_ENDS)
 
 

@@ -20,6 +20,7 @@ from ..native import (
     attributes,
     classes,
     digits,
+    fed_names,
     inlining,
     input_functions,
     listed_losses,
@@ -80,7 +81,7 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        file = inlining.inlined(input_functions.with_datasets(original))
+        file = inlining.inlined(input_functions.with_datasets(fed_names.with_given_placeholders(original)))
         file = queue_runners.with_threads(listed_losses.with_listed_losses(file))
         found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
     except NotPossible as error:

@@ -1,0 +1,119 @@
+"""Functions that read a placeholder of the module, before the graphs of a file are read: they are given it.
+
+What is fed is an argument in TensorFlow 2, and no name of the module any more::
+
+    def model(x):                                       def model(x, keep_prob):
+        return tf.nn.dropout(x, keep_prob)     ──▶          return tf.nn.dropout(x, keep_prob)
+
+    with legacy:                                        with legacy:
+        keep_prob = tf.placeholder(tf.float32)              keep_prob = tf.placeholder(tf.float32)
+        y = model(x)                                        y = model(x, keep_prob)
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator
+
+from ....source.edits import Edit, apply
+from ....source.uses import FileUses, read_file
+from .kinds import names_read
+from .unit import PLACEHOLDERS
+
+__all__ = ["with_given_placeholders"]
+
+_GRAPH = "tf1sessions.porting.LegacyGraph"
+
+
+def with_given_placeholders(file: FileUses) -> FileUses:
+    """Return a file whose functions are given the placeholders that they read; the file itself if there are none.
+
+    A function that runs requests, is handed about, or takes any number of arguments stays as it is.
+    """
+    symbols = {use.call: use.name for use in file.uses if use.call is not None}
+    edits: list[Edit] = []
+    for name, binders in file.bound.items():
+        statement = file.parents.get(binders[0])
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        if len(binders) == 1 and isinstance(value, ast.Call) and symbols.get(value) in PLACEHOLDERS:
+            if not any(isinstance(each, ast.FunctionDef | ast.ClassDef) for each in file.around(binders[0])):
+                edits += _given(file, name)
+    if not edits:
+        return file
+    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
+    new = read_file(source, file.module, is_package=file.is_package)
+    if not isinstance(new, FileUses):
+        return file
+    new.siblings = tuple(new if each is file else each for each in file.siblings)
+    return new
+
+
+def _given(file: FileUses, name: str) -> list[Edit]:
+    """The edits that give a placeholder to the functions that read it; none where one of them cannot be given it."""
+    functions = {each.name: each for each in file.tree.body if isinstance(each, ast.FunctionDef)}
+    reading = {each.name for each in functions.values() if name in names_read(each)}
+    while more := {each.name for each in functions.values() if names_read(each) & reading} - reading:
+        reading |= more
+    edits: list[Edit] = []
+    for each in sorted(reading):
+        found = _function_edits(file, functions[each], name)
+        if found is None:
+            return []
+        edits += found
+    return edits
+
+
+def _function_edits(file: FileUses, function: ast.FunctionDef, name: str) -> list[Edit] | None:
+    graphs = {each for use in file.uses if use.symbol == _GRAPH for each in _targets(file, use.node)}
+    arguments = function.args
+    if names_read(function) & graphs or function.decorator_list or len(file.bound.get(function.name, [])) != 1:
+        return None
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+        return None
+    if any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(function)):
+        return None
+    edits = [_parameter(file, function, name)]
+    for use in (each for each in ast.walk(file.tree) if isinstance(each, ast.Name) and each.id == function.name):
+        call = file.parents[use]
+        if not isinstance(call, ast.Call) or call.func is not use:
+            return None
+        edit = _argument(file, call, name, by_name=bool(arguments.defaults or call.keywords))
+        if edit is None:
+            return None
+        edits.append(edit)
+    return edits
+
+
+def _targets(file: FileUses, node: ast.AST) -> Iterator[str]:
+    """The names that the statement around a node binds."""
+    for each in file.around(node):
+        if isinstance(each, ast.Assign):
+            yield from (target.id for target in each.targets if isinstance(target, ast.Name))
+
+
+def _parameter(file: FileUses, function: ast.FunctionDef, name: str) -> Edit:
+    """One more parameter; behind others that have a default, it is given by its name."""
+    arguments = function.args
+    last = next(reversed([*arguments.posonlyargs, *arguments.args, *arguments.defaults]), None)
+    if last is None:
+        start, _ = file.positions.span(function)
+        opened = re.compile(r"def\s+\w+\s*\(").match(file.source.text, start)
+        assert opened is not None
+        return Edit(opened.end(), opened.end(), name)
+    _, end = file.positions.span(last)
+    return Edit(end, end, f", *, {name}" if arguments.defaults else f", {name}")
+
+
+def _argument(file: FileUses, call: ast.Call, name: str, *, by_name: bool) -> Edit | None:
+    given = [*call.args, *call.keywords]
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return None
+    end = file.positions.span(call)[1] - 1
+    last = max((file.positions.span(each)[1] for each in given), default=None)
+    between = file.source.text[last or end : end]
+    if "#" in between:
+        return None
+    comma = "" if last is None or "," in between else ", "
+    return Edit(end, end, f"{comma}{name}={name}" if by_name else comma + name)
