@@ -361,6 +361,9 @@ class _Writer:
             reads = names_read(ast.parse(made.replace(_MARK, ""), mode="eval"))
             if any(self.scope.get(each, Kind.STATIC) >= Kind.CONSTANT for each in reads):
                 raise NotPossible(call, "What makes a variable or a layer depends on a tensor")
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(target, ast.Name) and name == "variable" and not repeated and statement.value is call:
+                name = target.id  # the author's
             attribute = self._attribute(name, repeated)
             object_ = f"next({attribute})" if repeated else f"self.{attribute}"
             self.texts.replace(call, used.replace("{made}", object_))
@@ -473,7 +476,8 @@ class _Writer:
             attribute, made = objects[0]
             if isinstance(target, ast.Name) and self.texts.of(statement.value) == f"self.{attribute}":
                 self._attributes[target.id] = attribute
-                return [f"self.{attribute} = {made}"], [], []
+                comments = self.texts.statement(statement)[: statement.lineno - self.texts.first_line(statement)]
+                return [*comments, f"self.{attribute} = {made}"], [], []
         init = [
             f"self.{attribute}.append({made})" if repeated else f"self.{attribute} = {made}"
             for attribute, made in objects
