@@ -25,17 +25,23 @@ class Summary:
 
     Attributes:
         function: The function of tf.summary that writes it.
-        tag: The text of its tag: with the scopes of names around it, as TensorFlow 1 wrote it.
+        name: The expression of its tag.
+        literal: The text of a tag that is written out, behind the scopes of names around it, as TensorFlow 1 wrote it.
         value: The expression of what it shows.
         names: The names that a statement binds to it.
         loop: The loop over variables that makes one of each; then the value is a variable.
     """
 
     function: str
-    tag: str
+    name: ast.expr
+    literal: str
     value: ast.expr
     names: frozenset[str]
     loop: ast.For | None = None
+
+    def tag(self, texts: Texts) -> str:
+        """The text of its tag."""
+        return self.literal or texts.of(self.name)
 
 
 def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
@@ -67,12 +73,12 @@ def _read(kinds: Kinds, texts: Texts, call: ast.Call, names: frozenset[str], loo
         raise NotPossible(call, "A summary has arguments beside its name and its value")
     symbol = kinds.symbol(call.func)
     assert symbol is not None
-    tag = _tag(kinds, texts, call, given["name"])
-    return Summary(symbol.removeprefix("tf.summary."), tag, given["tensor"], names, loop)
+    literal = _literal(kinds, texts, call, given["name"])
+    return Summary(symbol.removeprefix("tf.summary."), given["name"], literal, given["tensor"], names, loop)
 
 
-def _tag(kinds: Kinds, texts: Texts, call: ast.Call, name: ast.expr) -> str:
-    """The text of a tag, behind the names of the scopes around it where all are written out."""
+def _literal(kinds: Kinds, texts: Texts, call: ast.Call, name: ast.expr) -> str:
+    """The text of a tag behind the names of the scopes around it; empty where one of them is not written out."""
     scopes: list[str] = []
     for block in texts.file.around(call):
         for item in reversed(block.items) if isinstance(block, ast.With) else []:
@@ -81,12 +87,12 @@ def _tag(kinds: Kinds, texts: Texts, call: ast.Call, name: ast.expr) -> str:
                 written = next(iter([*scope.args, *(each.value for each in scope.keywords)]), None)
                 scopes.append(str(written.value) if isinstance(written, ast.Constant) else "")
     if not all(scopes) or not isinstance(name, ast.Constant):
-        return texts.of(name)
+        return ""
     quote = texts.of(name)[0] if texts.of(name)[:1] in "'\"" else '"'
-    return f"{quote}{'/'.join([*reversed(scopes), str(name.value)])}{quote}" if scopes else texts.of(name)
+    return f"{quote}{'/'.join([*reversed(scopes), str(name.value)])}{quote}"
 
 
-def numbered(found: Sequence[Summary]) -> list[Summary]:
+def numbered(texts: Texts, found: Sequence[Summary]) -> list[Summary]:
     """Give each a tag of its own, as TensorFlow 1 does: ``mean``, ``mean_1``.
 
     Raises:
@@ -95,15 +101,14 @@ def numbered(found: Sequence[Summary]) -> list[Summary]:
     taken: set[str] = set()
     new = []
     for each in found:
-        tag, number = each.tag, 0
-        while tag in taken:
-            if each.tag[-1] not in "'\"":
+        tag, number = each.tag(texts), 0
+        while tag in taken and each.loop is None:
+            if not each.literal:
                 raise NotPossible(each.value, "Two summaries have the same tag, which the program computes")
             number += 1
-            tag = f"{each.tag[:-1]}_{number}{each.tag[-1]}"
-        if each.loop is None:
-            taken.add(tag)
-        new.append(dataclasses.replace(each, tag=tag))
+            tag = f"{each.literal[:-1]}_{number}{each.literal[-1]}"
+        taken.add(tag)
+        new.append(dataclasses.replace(each, literal=tag if each.literal else ""))
     return new
 
 
@@ -136,7 +141,7 @@ def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[Sum
     lines: list[str] = []
     loop: ast.For | None = None
     for each in summaries:
-        tag = each.tag
+        tag = each.tag(texts)
         value = f"values[{tag}]" if each.loop is None else texts.of(each.value)
         if each.loop is not None and each.loop is not loop:
             lines.append(f"for {texts.of(each.loop.target)} in {texts.of(each.loop.iter)}:")

@@ -18,6 +18,7 @@ from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
 from ..native import (
     attributes,
+    bound_again,
     classes,
     digits,
     fed_names,
@@ -81,7 +82,7 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        file = inlining.inlined(input_functions.with_datasets(fed_names.with_given_placeholders(original)))
+        file = inlining.inlined(input_functions.with_datasets(fed_names.with_given_placeholders(bound_again.with_own_names(original))))
         file = queue_runners.with_threads(listed_losses.with_listed_losses(file))
         found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
     except NotPossible as error:
