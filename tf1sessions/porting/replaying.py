@@ -269,8 +269,7 @@ class Guided(_Recorder):  # type: ignore[misc]
     def seed_python(self) -> None:
         """Gives Python and NumPy a seed, unless a trace decides what is drawn."""
         if self._trace is None:
-            random.seed(DEFAULT_SEED)
-            np.random.seed(DEFAULT_SEED)
+            seed_python(DEFAULT_SEED)
 
     def hook_tensorflow(self) -> None:
         """Puts the hooks in place, now that TensorFlow is imported."""

@@ -33,7 +33,7 @@ from ..native import (
 )
 from ..native.kinds import Kinds
 from ..native.modules import Modules
-from ..native.refusals import check_file
+from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.texts import Texts
 from ..native.tidying import tidied, without_unused_imports
@@ -58,8 +58,7 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
         return
     yield Change(file.tree, "TensorFlow 2", (found.edit,), places=found.places)
     for statement in found.dropped:
-        what = "It printed a tensor of the graph while that was built; none is there now, so this line is left out."
-        yield Remark(statement, what, by_hand=False)
+        yield Remark(statement, DROPPED_PRINT, by_hand=False)
     if "summary.create_file_writer(" in found.edit.text:
         yield Remark(file.tree, "tf.summary needs the package tensorboard.", by_hand=False)
 
