@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, read_file
+from .kinds import is_static_symbol
 
 __all__ = ["with_own_names"]
 
@@ -31,12 +32,20 @@ def with_own_names(file: FileUses) -> FileUses:
     """
     if file.source.notebook is not None:
         return file
+    symbols = {use.node: use.name for use in file.uses}
+    functions = {each.name for each in file.tree.body if isinstance(each, ast.FunctionDef)}
+
+    def computes(statement: ast.stmt) -> bool:
+        calls = [each.func for each in ast.walk(statement) if isinstance(each, ast.Call)]
+        named = [symbols.get(each) or (each.id if isinstance(each, ast.Name) else "") for each in calls]
+        return any(each in functions or (each.startswith("tf") and not is_static_symbol(each)) for each in named)
+
     blocks = list(_blocks(file))
     graphs = [name for name, _ in blocks]
     inside = {id(node) for _, block in blocks for node in ast.walk(block)}
     edits: list[Edit] = []
     for name, binders in file.bound.items():
-        is_graph = name in graphs or any(id(each) in inside for each in binders)
+        is_graph = name in graphs or any(id(each) in inside and computes(_statement(file, each)) for each in binders)
         if len(binders) > 1 and is_graph and name not in file.names_in_texts:
             edits += _edits(file, name, binders)
     if not edits:
@@ -90,9 +99,12 @@ def _start(file: FileUses, binder: ast.AST) -> int | None:
     return None
 
 
+def _statement(file: FileUses, node: ast.AST) -> ast.stmt:
+    return next(each for each in file.around(node) if isinstance(each, ast.stmt))
+
+
 def _end(file: FileUses, name: ast.Name) -> int:
-    statement = next(each for each in file.around(name) if isinstance(each, ast.stmt))
-    return file.positions.span(statement)[1]
+    return file.positions.span(_statement(file, name))[1]
 
 
 def _is_repeated(file: FileUses, statement: ast.stmt) -> bool:

@@ -15,11 +15,12 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, read_file
 from .kinds import names_read
+from .separation import lead_of
 from .unit import PLACEHOLDERS
 
 __all__ = ["with_given_placeholders"]
@@ -33,21 +34,46 @@ def with_given_placeholders(file: FileUses) -> FileUses:
     A function that runs requests, is handed about, or takes any number of arguments stays as it is.
     """
     symbols = {use.call: use.name for use in file.uses if use.call is not None}
-    edits: list[Edit] = []
+    edits = list(_plain(file, symbols))
+    if edits:
+        return with_given_placeholders(_read(file, edits))
     for name, binders in file.bound.items():
         statement = file.parents.get(binders[0])
         value = statement.value if isinstance(statement, ast.Assign) else None
         if len(binders) == 1 and isinstance(value, ast.Call) and symbols.get(value) in PLACEHOLDERS:
             if not any(isinstance(each, ast.FunctionDef | ast.ClassDef) for each in file.around(binders[0])):
                 edits += _given(file, name)
-    if not edits:
-        return file
+    return _read(file, edits) if edits else file
+
+
+def _read(file: FileUses, edits: list[Edit]) -> FileUses:
     source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
     new = read_file(source, file.module, is_package=file.is_package)
-    if not isinstance(new, FileUses):
-        return file
+    assert isinstance(new, FileUses)
     new.siblings = tuple(new if each is file else each for each in file.siblings)
     return new
+
+
+def _plain(file: FileUses, symbols: Mapping[ast.Call | None, str]) -> Iterator[Edit]:
+    """Yield the edits that make a placeholder of ``x = tf.placeholder(tf.float32) / 255.``, where x is what is fed."""
+    feeds = [each for each in ast.walk(file.tree) if isinstance(each, ast.keyword) and each.arg == "feeds"]
+    fed = {name.id for each in feeds for name in ast.walk(each.value) if isinstance(name, ast.Name)}
+    for name in sorted(fed):
+        binders = file.bound.get(name, [])
+        statement = file.parents.get(binders[0]) if len(binders) == 1 else None
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        if not isinstance(value, ast.BinOp) or not isinstance(value.right, ast.Constant) or statement is None:
+            continue
+        call = value.left
+        is_placeholder = isinstance(call, ast.Call) and symbols.get(call) in PLACEHOLDERS
+        if isinstance(call, ast.Call) and is_placeholder and call.args and "float32" in ast.unparse(call.args[0]):
+            lead = lead_of(file, statement)
+            if lead is not None:
+                rest = file.positions.source(value)[len(file.positions.source(call)) :].strip()
+                start, _ = file.positions.span(statement)
+                what = f"# TensorFlow 1 was fed what is behind `{rest}`, so it never computed that."
+                yield Edit(start, start, f"{what}{file.source.newline}{lead}")
+                yield file.positions.replace(value, file.positions.source(call))
 
 
 def _given(file: FileUses, name: str) -> list[Edit]:

@@ -30,6 +30,7 @@ from ..native import (
     saver_names,
     separation,
     summaries,
+    values,
 )
 from ..native.kinds import Kinds
 from ..native.modules import Modules
@@ -81,7 +82,7 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        file = inlining.inlined(input_functions.with_datasets(fed_names.with_given_placeholders(bound_again.with_own_names(original))))
+        file = inlining.inlined(input_functions.with_datasets(fed_names.with_given_placeholders(bound_again.with_own_names(values.with_values(original)))))
         file = queue_runners.with_threads(listed_losses.with_listed_losses(file))
         found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
     except NotPossible as error:
