@@ -32,7 +32,7 @@ def seed_python(seed: int) -> None:
     def seeded(value: Any = None) -> None:
         given(seed if value is None else value)
 
-    np.random.seed = seeded
+    np.random.seed = seeded  # type: ignore[assignment]
     random.seed(seed)
     np.random.seed()
 

@@ -18,6 +18,7 @@ Files::
     class_refusals.py  what keeps such a class as it is
     attributes.py    names that stand for attributes of such classes, as attributes again
     inlining.py      functions that build and are called once, in place of their call
+    edited.py        a file with edits, read again
     values.py        requests in functions and loops that step functions left
     bound_again.py   names that are bound again get names of their own
     fed_names.py     functions that read placeholders of the module: they are given them

@@ -13,11 +13,11 @@ A graph has the value of the time when it was built; a function of TensorFlow 2 
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses
+from .edited import edited
 from .kinds import is_static_symbol
 
 __all__ = ["with_own_names"]
@@ -48,14 +48,7 @@ def with_own_names(file: FileUses) -> FileUses:
         is_graph = name in graphs or any(id(each) in inside and computes(_statement(file, each)) for each in binders)
         if len(binders) > 1 and is_graph and name not in file.names_in_texts:
             edits += _edits(file, name, binders)
-    if not edits:
-        return file
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    if not isinstance(new, FileUses):
-        return file
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+    return edited(file, edits)
 
 
 def _blocks(file: FileUses) -> Iterator[tuple[str, ast.With]]:
@@ -71,8 +64,10 @@ def _blocks(file: FileUses) -> Iterator[tuple[str, ast.With]]:
 
 def _edits(file: FileUses, name: str, binders: list[ast.AST]) -> list[Edit]:
     """The edits that name the second value and those after it; none where their order is not that of the text."""
+    binders = [each for each in binders if not _is_own(file, each, name)]
     starts = [_start(file, each) for each in binders]
     uses = [each for each in ast.walk(file.tree) if isinstance(each, ast.Name) and each.id == name]
+    uses = [each for each in uses if not _is_own(file, each, name)]
     stores = [each for each in uses if not isinstance(each.ctx, ast.Load)]
     if None in starts or len(stores) != len(binders) or any(_is_read_later(file, each) for each in uses):
         return []
@@ -87,6 +82,17 @@ def _edits(file: FileUses, name: str, binders: list[ast.AST]) -> list[Edit]:
         if number > 1:
             edits.append(file.positions.replace(each, _name(file, name, number)))
     return edits
+
+
+def _is_own(file: FileUses, node: ast.AST, name: str) -> bool:
+    """Whether a node is in a function that has the name for itself: as a parameter, or as a local variable."""
+    for each in [node, *file.around(node)]:
+        if isinstance(each, ast.FunctionDef | ast.Lambda):
+            names = {one.arg for one in ast.walk(each.args) if isinstance(one, ast.arg)}
+            inside = [one for one in ast.walk(each) if isinstance(one, ast.Name) and one.id == name]
+            if name in names or any(isinstance(one.ctx, ast.Store) for one in inside):
+                return True
+    return False
 
 
 def _start(file: FileUses, binder: ast.AST) -> int | None:

@@ -59,7 +59,7 @@ def read_array(path):
 
 
 def read_data_sets(train_dir, one_hot=False, reshape=True, validation_size=5000, seed=None):
-    """The data sets of MNIST, whose files are in a folder: pixels are float32 from 0 to 1, labels numbers or one-hot."""
+    """The data sets of MNIST, read from a folder: pixels are float32 from 0 to 1, labels numbers or one-hot."""
     arrays = []
     for part in ("train", "t10k"):
         images = read_array(os.path.join(train_dir, part + "-images-idx3-ubyte"))

@@ -13,12 +13,12 @@ What is fed is an argument in TensorFlow 2, and no name of the module any more::
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses
+from .edited import edited
 from .kinds import names_read
 from .separation import lead_of
 from .unit import PLACEHOLDERS
@@ -36,35 +36,33 @@ def with_given_placeholders(file: FileUses) -> FileUses:
     symbols = {use.call: use.name for use in file.uses if use.call is not None}
     edits = list(_plain(file, symbols))
     if edits:
-        return with_given_placeholders(_read(file, edits))
-    for name, binders in file.bound.items():
-        statement = file.parents.get(binders[0])
-        value = statement.value if isinstance(statement, ast.Assign) else None
-        if len(binders) == 1 and isinstance(value, ast.Call) and symbols.get(value) in PLACEHOLDERS:
-            if not any(isinstance(each, ast.FunctionDef | ast.ClassDef) for each in file.around(binders[0])):
-                edits += _given(file, name)
-    return _read(file, edits) if edits else file
+        return with_given_placeholders(edited(file, edits))
+    for name in file.bound:
+        statement = _binder(file, name)
+        value = None if statement is None else statement.value
+        if isinstance(value, ast.Call) and symbols.get(value) in PLACEHOLDERS and (found := _given(file, name)):
+            return with_given_placeholders(edited(file, found))
+    return file
 
 
-def _read(file: FileUses, edits: list[Edit]) -> FileUses:
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    assert isinstance(new, FileUses)
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+def _binder(file: FileUses, name: str) -> ast.Assign | None:
+    """The one assignment of the module that binds a name: functions may have names of their own that are alike."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    binders = file.bound.get(name, [])
+    own = [each for each in binders if not any(isinstance(one, inner) for one in [each, *file.around(each)])]
+    statement = file.parents.get(own[0]) if len(own) == 1 else None
+    return statement if isinstance(statement, ast.Assign) else None
 
 
-def _plain(file: FileUses, symbols: Mapping[ast.Call | None, str]) -> Iterator[Edit]:
+def _plain(file: FileUses, symbols: Mapping[ast.Call, str]) -> Iterator[Edit]:
     """Yield the edits that make a placeholder of ``x = tf.placeholder(tf.float32) / 255.``, where x is what is fed."""
     feeds = [each for each in ast.walk(file.tree) if isinstance(each, ast.keyword) and each.arg == "feeds"]
     fed = {name.id for each in feeds for name in ast.walk(each.value) if isinstance(name, ast.Name)}
     for name in sorted(fed):
-        binders = file.bound.get(name, [])
-        statement = file.parents.get(binders[0]) if len(binders) == 1 else None
-        value = statement.value if isinstance(statement, ast.Assign) else None
-        if not isinstance(value, ast.BinOp) or not isinstance(value.right, ast.Constant) or statement is None:
+        statement = _binder(file, name)
+        if statement is None or not isinstance(value := statement.value, ast.BinOp):
             continue
-        call = value.left
+        call = value.left if isinstance(value.right, ast.Constant) else None
         is_placeholder = isinstance(call, ast.Call) and symbols.get(call) in PLACEHOLDERS
         if isinstance(call, ast.Call) and is_placeholder and call.args and "float32" in ast.unparse(call.args[0]):
             lead = lead_of(file, statement)
@@ -96,16 +94,18 @@ def _function_edits(file: FileUses, function: ast.FunctionDef, name: str) -> lis
     arguments = function.args
     if names_read(function) & graphs or function.decorator_list or len(file.bound.get(function.name, [])) != 1:
         return None
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+    if arguments.vararg or arguments.kwarg:
         return None
-    if any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(function)):
+    if name in {
+        each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }:
         return None
     edits = [_parameter(file, function, name)]
     for use in (each for each in ast.walk(file.tree) if isinstance(each, ast.Name) and each.id == function.name):
         call = file.parents[use]
         if not isinstance(call, ast.Call) or call.func is not use:
             return None
-        edit = _argument(file, call, name, by_name=bool(arguments.defaults or call.keywords))
+        edit = _argument(file, call, name, by_name=bool(arguments.defaults or arguments.kwonlyargs or call.keywords))
         if edit is None:
             return None
         edits.append(edit)
@@ -122,14 +122,15 @@ def _targets(file: FileUses, node: ast.AST) -> Iterator[str]:
 def _parameter(file: FileUses, function: ast.FunctionDef, name: str) -> Edit:
     """One more parameter; behind others that have a default, it is given by its name."""
     arguments = function.args
-    last = next(reversed([*arguments.posonlyargs, *arguments.args, *arguments.defaults]), None)
+    given = [*arguments.posonlyargs, *arguments.args, *arguments.defaults, *arguments.kwonlyargs, *arguments.kw_defaults]
+    last = max((each for each in given if each is not None), key=lambda each: file.positions.span(each)[1], default=None)
     if last is None:
         start, _ = file.positions.span(function)
         opened = re.compile(r"def\s+\w+\s*\(").match(file.source.text, start)
         assert opened is not None
         return Edit(opened.end(), opened.end(), name)
     _, end = file.positions.span(last)
-    return Edit(end, end, f", *, {name}" if arguments.defaults else f", {name}")
+    return Edit(end, end, f", *, {name}" if arguments.defaults and not arguments.kwonlyargs else f", {name}")
 
 
 def _argument(file: FileUses, call: ast.Call, name: str, *, by_name: bool) -> Edit | None:

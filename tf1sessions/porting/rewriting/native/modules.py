@@ -362,7 +362,8 @@ class _Writer:
             if any(self.scope.get(each, Kind.STATIC) >= Kind.CONSTANT for each in reads):
                 raise NotPossible(call, "What makes a variable or a layer depends on a tensor")
             target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if isinstance(target, ast.Name) and name == "variable" and not repeated and statement.value is call:
+            is_whole = isinstance(statement, ast.Assign) and statement.value is call
+            if isinstance(target, ast.Name) and name == "variable" and not repeated and is_whole:
                 name = target.id  # the author's
             attribute = self._attribute(name, repeated)
             object_ = f"next({attribute})" if repeated else f"self.{attribute}"

@@ -13,12 +13,12 @@ the module becomes a request that is made where that is built::
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses
 from ..requests.request import names_in
+from .edited import edited
 from .kinds import Kinds, creates, is_static_symbol, names_read
 from .separation import lead_of
 from .unit import PLACEHOLDERS
@@ -38,14 +38,7 @@ def with_values(file: FileUses) -> FileUses:
         return file
     found = _Requests(file, names[0])
     edits = found.edits()
-    if not edits:
-        return file
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    if not isinstance(new, FileUses):
-        return file
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+    return edited(file, edits)
 
 
 class _Requests:
@@ -58,10 +51,11 @@ class _Requests:
 
     def __init__(self, file: FileUses, legacy: str) -> None:
         self.file, self.legacy, self.kinds = file, legacy, Kinds(file)
-        self.blocks = [each for each in file.tree.body if self._is_block(each)]
+        self.blocks = [each for each in file.tree.body if isinstance(each, ast.With) and self._is_block(each)]
         self.built = {name: block for block in self.blocks for name in _stored(block)}
         self.calls = [each for each in ast.walk(file.tree) if isinstance(each, ast.Call) and self._is_run(each)]
-        self.asking = {each.name for call in self.calls for each in file.around(call) if isinstance(each, ast.FunctionDef)}
+        around = [each for call in self.calls for each in file.around(call)]
+        self.asking = {each.name for each in around if isinstance(each, ast.FunctionDef)}
         self.tensors: set[str] = set()
         for block in self.blocks:
             for statement in block.body:
@@ -100,8 +94,9 @@ class _Requests:
 
     def _only_asks(self, block: ast.With) -> bool:
         """Whether a block has nothing but calls of functions that ask for values."""
-        calls = [each.func.id for each in ast.walk(block) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)]
-        return bool(self.asking & set(calls)) and not any(map(self._computes, block.body))
+        calls = [each.func for each in ast.walk(block) if isinstance(each, ast.Call)]
+        names = {each.id for each in calls if isinstance(each, ast.Name)}
+        return bool(self.asking & names) and not any(map(self._computes, block.body))
 
     def _is_block(self, node: ast.AST) -> bool:
         return (
@@ -183,8 +178,8 @@ class _Requests:
         if self._hides(call, {*feeds, *names_in([fetch])}):
             return None
         name = self._function(fetch, feeds)
-        given = ", ".join(self.file.positions.source(each) for each in feed.values) if isinstance(feed, ast.Dict) else ""
-        return self.file.positions.replace(call, f"{name}({given})")
+        given = [self.file.positions.source(each) for each in (feed.values if isinstance(feed, ast.Dict) else [])]
+        return self.file.positions.replace(call, f"{name}({', '.join(given)})")
 
     def _hides(self, call: ast.Call, names: set[str]) -> bool:
         """Whether a function around a call has names of its own that are called alike."""

@@ -46,6 +46,18 @@ from .v1_imports import keras_setting
 __all__ = ["RULE"]
 
 _GRAPH = "tf1sessions.porting.LegacyGraph"
+#: What is done to a file before its graphs are read, in this order.
+_PREPARED = (
+    values.with_values,
+    bound_again.with_own_names,
+    fed_names.with_given_placeholders,
+    input_functions.with_datasets,
+    inlining.inlined,
+    listed_losses.with_listed_losses,
+    queue_runners.with_threads,
+    saver_names.with_named_savers,
+    separation.separated,
+)
 _LOADERS = "tf1sessions.contrib.learn.datasets"
 _SWITCHES = ("tf.disable_v2_behavior", "tf.enable_eager_execution")
 
@@ -82,9 +94,10 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        file = inlining.inlined(input_functions.with_datasets(fed_names.with_given_placeholders(bound_again.with_own_names(values.with_values(original)))))
-        file = queue_runners.with_threads(listed_losses.with_listed_losses(file))
-        found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
+        file = original
+        for prepared in _PREPARED:
+            file = prepared(file)
+        found = classes.lowered(file)
     except NotPossible as error:
         return error
     if found.file is original:
