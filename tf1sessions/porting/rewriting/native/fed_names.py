@@ -122,8 +122,16 @@ def _targets(file: FileUses, node: ast.AST) -> Iterator[str]:
 def _parameter(file: FileUses, function: ast.FunctionDef, name: str) -> Edit:
     """One more parameter; behind others that have a default, it is given by its name."""
     arguments = function.args
-    given = [*arguments.posonlyargs, *arguments.args, *arguments.defaults, *arguments.kwonlyargs, *arguments.kw_defaults]
-    last = max((each for each in given if each is not None), key=lambda each: file.positions.span(each)[1], default=None)
+    given = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.defaults,
+        *arguments.kwonlyargs,
+        *arguments.kw_defaults,
+    ]
+    last = max(
+        (each for each in given if each is not None), key=lambda each: file.positions.span(each)[1], default=None
+    )
     if last is None:
         start, _ = file.positions.span(function)
         opened = re.compile(r"def\s+\w+\s*\(").match(file.source.text, start)

@@ -96,7 +96,7 @@ class _Requests:
         """Whether a block has nothing but calls of functions that ask for values."""
         calls = [each.func for each in ast.walk(block) if isinstance(each, ast.Call)]
         names = {each.id for each in calls if isinstance(each, ast.Name)}
-        return bool(self.asking & names) and not any(map(self._computes, block.body))
+        return bool(self.asking & names) and not _has_long_text(block) and not any(map(self._computes, block.body))
 
     def _is_block(self, node: ast.AST) -> bool:
         return (
@@ -116,7 +116,7 @@ class _Requests:
     def _is_of_values(self, block: ast.With) -> bool:
         """Whether a block assigns what it computes of values, of variables, and of what it has computed."""
         around = [each for each in self.file.around(block) if isinstance(each, ast.FunctionDef)]
-        if len(around) > 1 or any(self._is_called_in_graph(each) for each in around):
+        if len(around) > 1 or any(self._is_called_in_graph(each) for each in around) or _has_long_text(block):
             return False
         own = set().union(*(_stored(each) | _parameters(each) for each in around)) if around else set()
         for statement in block.body:
@@ -217,6 +217,12 @@ class _Requests:
                 if isinstance(node, ast.Global) and not set(node.names) & _stored(function):
                     start = self.file.positions.line_start(node.lineno)
                     yield Edit(start, self.file.positions.line_start(node.lineno + 1), "")
+
+
+def _has_long_text(block: ast.AST) -> bool:
+    """Whether a text has several lines, of which none may be indented otherwise."""
+    texts = [each for each in ast.walk(block) if isinstance(each, ast.Constant | ast.JoinedStr)]
+    return any(each.lineno != each.end_lineno for each in texts)
 
 
 def _is_name(target: ast.expr) -> bool:
