@@ -377,7 +377,28 @@ class _Writer:
         scope = self._scope_in_loop(statement) if repeated else None
         if repeated and scope is None:
             return native.made
+        if not self._is_in_scope(statement, self.found.function):  # Keras counts as TensorFlow 1 did
+            return native.made
         return named_layer(native, call, self._counts, (scope, native.name))
+
+    def _is_in_scope(self, node: ast.AST, function: ast.AST, known: tuple[ast.AST, ...] = ()) -> bool:
+        """Whether a variable scope is around a node of a function, or may be around a call of the function."""
+        file = self.texts.file
+        for each in file.around(node):
+            items = each.items if isinstance(each, ast.With) else []
+            calls = [item.context_expr for item in items if isinstance(item.context_expr, ast.Call)]
+            if any(self.kinds.symbol(call.func) == "tf.variable_scope" for call in calls):
+                return True
+            if each is function:
+                break
+        if not isinstance(function, ast.FunctionDef):
+            return False
+        for use in (each for each in ast.walk(file.tree) if isinstance(each, ast.Name) and each.id == function.name):
+            inside = [each for each in file.around(use) if isinstance(each, ast.FunctionDef)]
+            caller = inside[-1] if inside else file.tree
+            if caller in (function, *known) or self._is_in_scope(use, caller, (function, *known)):
+                return True
+        return False
 
     def _scope_in_loop(self, statement: ast.stmt) -> ast.With | None:
         """The scope of names around a statement of a loop that has another name each time; None if there is none."""
