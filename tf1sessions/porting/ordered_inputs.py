@@ -7,12 +7,13 @@ such a run nothing is shuffled, and a queue has one thread. Random operations gi
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["draw_by_shape", "keep_order"]
+__all__ = ["draw_by_shape", "keep_order", "seed_python"]
 
 #: Random operations with a seed -> those whose numbers a key decides.
 _STATELESS = {
@@ -22,6 +23,18 @@ _STATELESS = {
     "random_uniform_int": "stateless_random_uniform_int_v2",
 }
 _PHILOX = 1  # the number of the algorithm: tf.random.Algorithm.PHILOX
+
+
+def seed_python(seed: int) -> None:
+    """Give Python and NumPy a seed, which NumPy takes as well where the program asks it for one by chance."""
+    given = np.random.seed
+
+    def seeded(value: Any = None) -> None:
+        given(seed if value is None else value)
+
+    np.random.seed = seeded  # type: ignore[assignment]
+    random.seed(seed)
+    np.random.seed()
 
 
 def keep_order(stack: contextlib.ExitStack, in_runner: Callable[[], None] = lambda: None) -> None:

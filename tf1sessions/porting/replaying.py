@@ -16,7 +16,6 @@ import collections
 import contextlib
 import dataclasses
 import os
-import random
 import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ import numpy as np
 
 from tf1sessions.errors import ScriptUsageError, UsageError
 from tf1sessions.porting import recorder as _recorder
-from tf1sessions.porting.ordered_inputs import keep_order
+from tf1sessions.porting.ordered_inputs import keep_order, seed_python
 from tf1sessions.porting.trace_alignment import calls_by_kind
 from tf1sessions.porting.traces import Series, Summary, Trace, read
 from tf1sessions.scripts import importer, program, seeds
@@ -269,8 +268,7 @@ class Guided(_Recorder):  # type: ignore[misc]
     def seed_python(self) -> None:
         """Gives Python and NumPy a seed, unless a trace decides what is drawn."""
         if self._trace is None:
-            random.seed(DEFAULT_SEED)
-            np.random.seed(DEFAULT_SEED)
+            seed_python(DEFAULT_SEED)
 
     def hook_tensorflow(self) -> None:
         """Puts the hooks in place, now that TensorFlow is imported."""

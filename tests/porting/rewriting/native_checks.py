@@ -17,6 +17,7 @@ import tensorflow as tf
 from absl import flags
 from native_programs import PROGRAMS
 from native_state_programs import STATE_PROGRAMS
+from native_value_programs import MNIST_PROGRAM, VALUE_PROGRAMS, write_mnist
 from support import ROOT
 
 from tf1sessions.porting import ordered_inputs
@@ -85,7 +86,7 @@ def in_functions(text: str, initial: dict[str, Any], *place: Any) -> tuple[str, 
 
 def check_programs() -> None:
     failed = []
-    for name, text in (PROGRAMS | STATE_PROGRAMS).items():
+    for name, text in (PROGRAMS | STATE_PROGRAMS | VALUE_PROGRAMS).items():
         steps = ported(text)
         if "tf1sessions" in steps["native"] or "Session" in steps["native"]:
             failed.append(f"{name}: not ported")
@@ -97,6 +98,20 @@ def check_programs() -> None:
         if found.difference or not found.numbers:
             failed.append(f"{name}: {found.difference or 'no numbers'}")
     assert not failed, "\n".join(failed)
+
+
+def check_the_reader_of_mnist() -> None:
+    steps = ported(MNIST_PROGRAM)
+    assert "tf1sessions" not in steps["native"] and "tf1sessions" in steps["clean"]
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("digits").mkdir()
+        write_mnist("digits")
+        before, initial, _ = in_sessions(steps["clean"])
+        after, _ = in_functions(steps["native"], initial)
+    first, *rest = zip(before.splitlines(), after.splitlines(), strict=True)
+    assert [one.startswith("Extracting") for one in first] == [True, True]
+    found = printed.compared("\n".join(one for one, _ in rest[3:]), "\n".join(other for _, other in rest[3:]))
+    assert not found.difference and found.numbers > 20, found
 
 
 #: Initializers that a program makes once and uses for several variables.

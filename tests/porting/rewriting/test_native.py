@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from native_programs import PROGRAMS
 from native_state_programs import STATE_PROGRAMS
+from native_value_programs import VALUE_PROGRAMS
 from pages import NOTES, blocks
 from porting_support import after, ported, remarks
 from support import ROOT
@@ -109,7 +110,10 @@ def test_what_a_program_becomes():
     )
 
 
-@pytest.mark.parametrize("text", (PROGRAMS | STATE_PROGRAMS).values(), ids=PROGRAMS | STATE_PROGRAMS)
+ALL_PROGRAMS = PROGRAMS | STATE_PROGRAMS | VALUE_PROGRAMS
+
+
+@pytest.mark.parametrize("text", ALL_PROGRAMS.values(), ids=ALL_PROGRAMS)
 def test_a_program_has_nothing_more_to_do(text: str):
     found = after(text, "native")
     assert "tf1sessions" not in found and ".Session" not in found

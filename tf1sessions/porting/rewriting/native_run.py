@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 
 from tf1sessions.porting.replaying import DEFAULT_SEED, recorder
 
-from ..ordered_inputs import draw_by_shape, keep_order
+from ..ordered_inputs import draw_by_shape, keep_order, seed_python
 from .plain_run import AfterImport
 
 __all__ = ["GivenValues", "main", "read_values", "write_values"]
@@ -50,8 +49,7 @@ def main(wanted: Mapping[str, Any]) -> int:
     """
     sys.argv = [wanted["script"], *wanted["arguments"]]
     sys.path.insert(0, os.path.dirname(os.path.abspath(wanted["script"])))
-    random.seed(DEFAULT_SEED)
-    np.random.seed(DEFAULT_SEED)
+    seed_python(DEFAULT_SEED)
     values = GivenValues(read_values(wanted["initial"])) if wanted["is_native"] else _NotedValues()
     with contextlib.ExitStack() as stack:
         if wanted["in_order"]:

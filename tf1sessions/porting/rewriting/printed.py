@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,22 +24,29 @@ class PrintedComparison:
     Attributes:
         lines, numbers, variables: How many were compared.
         difference: The first difference in a sentence; empty if there is none.
+        set_aside: How many lines name variables, whose names and order differ, and were not compared.
     """
 
     lines: int
     numbers: int
     variables: int
     difference: str = ""
+    set_aside: int = 0
 
 
 def compared(
-    before: str, after: str, left: Mapping[str, Any] | None = None, right: Mapping[str, Any] | None = None
+    before: str,
+    after: str,
+    left: Mapping[str, Any] | None = None,
+    right: Mapping[str, Any] | None = None,
+    names: Iterable[str] = (),
 ) -> PrintedComparison:
     """Compare two outputs, and the variables that both have.
 
     Args:
         before, after: The texts.
         left, right: Last values of variables by their names.
+        names: Names of variables. Lines that have one in them are set aside, if all are equal without them.
 
     Example:
         >>> compared("loss 0.50001\\n", "loss 0.5\\n").difference
@@ -47,7 +54,17 @@ def compared(
         >>> compared("loss 0.6\\n", "loss 0.5\\n").difference
         "line 1: 'loss 0.6' before, 'loss 0.5' after"
     """
-    left, right = left or {}, right or {}
+    found = _compared(before, after, left or {}, right or {})
+    if not found.difference or not (names := [each for each in names if "/" in each or ":" in each]):
+        return found
+    named = re.compile("|".join(rf"(?<![\w/]){re.escape(each)}(?![\w/])" for each in names))
+    lines, others = ([each for each in text.splitlines() if not named.search(each)] for text in (before, after))
+    count = len(before.splitlines()) - len(lines)
+    rest = _compared("\n".join(lines), "\n".join(others), left or {}, right or {})
+    return found if rest.difference else dataclasses.replace(rest, set_aside=count)
+
+
+def _compared(before: str, after: str, left: Mapping[str, Any], right: Mapping[str, Any]) -> PrintedComparison:
     one, other = before.splitlines(), after.splitlines()
     numbers = 0
     for number, (a, b) in enumerate(zip(one, other, strict=False), 1):

@@ -14,6 +14,7 @@ With the step ``inputs``, queues and data sets keep their order in all runs (ord
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import json
@@ -41,6 +42,7 @@ from ..trace_comparison import ComparedTraces, TraceComparison
 from ..traces import Trace, read
 from . import native_run, printed, saved_checkpoints
 from .interrupts import HeldInterrupts
+from .native.refusals import DROPPED_PRINT
 from .rewrite import StepPort
 from .writing import copy_tree, in_copy, over_all
 
@@ -255,13 +257,15 @@ class _Runs:
             if end.why:
                 return StepVerification("native", False, "failed", f"{when} it the program {end.why}")
         before, after = ends
-        found = printed.compared(before.printed, after.printed, before.last, after.last)
+        names = [each + end for each in {*before.last, *after.last} for end in ("", ":0")]
+        found = printed.compared(before.printed, after.printed, before.last, after.last, names)
         if found.difference:
             return StepVerification("native", False, "different", found.difference)
         if not found.numbers and not found.variables:
             return StepVerification("native", False, "not compared", "it prints no number and trains no variable")
         what = f"{counted(found.lines, 'printed line')} and {counted(found.variables, 'variable')}"
-        return StepVerification("native", True, "equal", f"{what} are equal within {printed.RELATIVE:.1%}")
+        but = f", but for {counted(found.set_aside, 'line')} with names of variables" if found.set_aside else ""
+        return StepVerification("native", True, "equal", f"{what} are equal within {printed.RELATIVE:.1%}{but}")
 
     def _with_values(self, stage: int, initial: Path, *, is_native: bool) -> _Printed:
         """Run the program before or after step ``native``, which draw the same numbers."""
@@ -270,6 +274,8 @@ class _Runs:
         last, text = self._folder / "last.npz", self._folder / "printed.txt"
         try:
             job = self._job(folder, stage)
+            if not is_native:
+                self._leave_out_prints(stage, Path(job.path))
             wanted = {"script": job.shown, "arguments": list(job.args), "is_native": is_native}
             wanted |= {"initial": os.fspath(initial), "last": os.fspath(last), "in_order": self._in_order}
             exit_code = _run_plain("native_run", wanted, job.cwd, job.env, self._time_limit, text)
@@ -280,6 +286,21 @@ class _Runs:
         if exit_code:
             return _Printed(f"ended with exit code {exit_code}")
         return _Printed("", text.read_text("utf-8", "replace"), native_run.read_values(last))
+
+    def _leave_out_prints(self, stage: int, copy: Path) -> None:
+        """Leave out of a copy of the program before step ``native`` what the step leaves out."""
+        script = self._program.script.resolve()
+        file = next(each for each in self._steps[stage].files if each.before.path.resolve() == script)
+        dropped = {note.place.line for note in file.notes if note.what == DROPPED_PRINT}
+        lines = file.before.text.splitlines()
+        for node in ast.walk(ast.parse(file.before.text)):
+            if isinstance(node, ast.Expr) and node.lineno in dropped:
+                lead = lines[node.lineno - 1][: node.col_offset]
+                own = range(node.lineno - 1, node.end_lineno or node.lineno)
+                for number in own:
+                    lines[number] = f"{lead}pass" if number == own[0] else ""
+        if dropped:
+            copy.write_bytes(dataclasses.replace(file.before, text="\n".join(lines) + "\n").encode())
 
     def _unless_it_is_chance(self, found: StepVerification, before: Trace, stage: int) -> StepVerification:
         """Return the findings, unless the program before the step does not compute the same twice either."""

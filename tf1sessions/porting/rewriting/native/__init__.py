@@ -19,6 +19,10 @@ Files::
     class_refusals.py  what keeps such a class as it is
     attributes.py    names that stand for attributes of such classes, as attributes again
     inlining.py      functions that build and are called once, in place of their call
+    edited.py        a file with edits, read again
+    values.py        requests in functions and loops that step functions left
+    bound_again.py   names that are bound again get names of their own
+    fed_names.py     functions that read placeholders of the module: they are given them
     input_functions.py  functions that give the next elements of a data set: they give the data set
     listed_losses.py   losses that the graph keeps, written out
     queue_runners.py   queue runners, as functions that start threads
@@ -44,5 +48,6 @@ Files::
     plan.py          all of it for one LegacyGraph
     rest.py          the calls around the graphs
     texts.py         texts of statements with their changes
+    digits.py        the reader of MNIST, written into the program
     tidying.py       empty lines, and imports that nothing uses
 """

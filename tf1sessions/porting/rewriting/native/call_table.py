@@ -263,6 +263,12 @@ _LOSSES = {
     ),
 }
 
+_LOSSES["tf1sessions.contrib.seq2seq.sequence_loss"] = _template(
+    "{tf}.reduce_sum({tf}.nn.sparse_softmax_cross_entropy_with_logits(labels={targets}, logits={logits}) * {weights})"
+    " / ({tf}.reduce_sum({weights}) + 1e-12)",
+    "logits targets weights",
+)
+
 _SCHEDULES = "{tf}.keras.optimizers.schedules."
 _DECAYS = {
     "tf.train.exponential_decay": _template(
@@ -337,9 +343,20 @@ _FUNCTIONS = {
         "function", "tf.nn.softmax_cross_entropy_with_logits", "_sentinel labels logits axis name", 0
     ),
     "tf.nn.softmax_cross_entropy_with_logits": _template(
-        "{tf}.nn.softmax_cross_entropy_with_logits(labels={tf}.stop_gradient({labels}), logits={logits})",
-        "_sentinel labels logits",
+        "{tf}.nn.softmax_cross_entropy_with_logits(labels={tf}.stop_gradient({labels}), logits={logits}, axis={dim})",
+        "_sentinel labels logits dim",
+        "dim=-1",
     ),
+    "tf.nn.sigmoid_cross_entropy_with_logits": _entry(
+        "function", "tf.nn.sigmoid_cross_entropy_with_logits", "_sentinel labels logits name", 0
+    ),
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": _entry(
+        "function", "tf.nn.sparse_softmax_cross_entropy_with_logits", "_sentinel labels logits name", 0
+    ),
+    "tf.transpose": _entry("function", "tf.transpose", "a perm name conjugate", 2),
+    "tf.arg_max": _entry("function", "tf.argmax", "input dimension output_type", 2, dimension="axis"),
+    "tf.arg_min": _entry("function", "tf.argmin", "input dimension output_type", 2, dimension="axis"),
+    "tf.gather_nd": _entry("function", "tf.gather_nd", "params indices name batch_dims", 2),
     "tf.assign": _template("{ref}.assign({value})", "ref value"),
     "tf.assign_add": _template("{ref}.assign_add({value})", "ref value"),
     "tf.assign_sub": _template("{ref}.assign_sub({value})", "ref value"),

@@ -14,11 +14,11 @@ In TensorFlow 2 an iterator is made once, and the functions of requests take ele
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses
+from .edited import edited
 from .separation import lead_of
 
 __all__ = ["with_datasets"]
@@ -34,13 +34,7 @@ def with_datasets(file: FileUses) -> FileUses:
     """
     functions = [each for each in file.tree.body if isinstance(each, ast.FunctionDef)]
     edits = [edit for function in functions for edit in _edits(file, function)]
-    if not edits:
-        return file
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    assert isinstance(new, FileUses)
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+    return edited(file, edits)
 
 
 def _edits(file: FileUses, function: ast.FunctionDef) -> Iterator[Edit]:

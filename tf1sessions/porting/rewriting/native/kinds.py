@@ -87,6 +87,8 @@ def is_static_symbol(symbol: str) -> bool:
         >>> is_static_symbol("tf.zeros_initializer"), is_static_symbol("tf.zeros")
         (True, False)
     """
+    if symbol.startswith("tf1sessions.contrib.seq2seq."):
+        return False
     return symbol.startswith(_STATIC) or symbol.endswith(_STATIC_ENDS)
 
 
@@ -358,6 +360,8 @@ class Kinds:
         if isinstance(function.value, ast.Name) and function.value.id in self.averages:
             return _AVERAGES.get(function.attr, Kind.TENSOR)
         value = self.of(function.value, scope)
+        if function.attr == "numpy" and not arguments:  # an array, see values.py
+            return Kind.STATIC
         if function.attr == "get_tensor_by_name":  # of a variable: see refusals.py
             return Kind.VARIABLE
         if function.attr in ITERATORS:

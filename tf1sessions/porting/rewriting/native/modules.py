@@ -361,6 +361,10 @@ class _Writer:
             reads = names_read(ast.parse(made.replace(_MARK, ""), mode="eval"))
             if any(self.scope.get(each, Kind.STATIC) >= Kind.CONSTANT for each in reads):
                 raise NotPossible(call, "What makes a variable or a layer depends on a tensor")
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            is_whole = isinstance(statement, ast.Assign) and statement.value is call
+            if isinstance(target, ast.Name) and name == "variable" and not repeated and is_whole:
+                name = target.id  # the author's
             attribute = self._attribute(name, repeated)
             object_ = f"next({attribute})" if repeated else f"self.{attribute}"
             self.texts.replace(call, used.replace("{made}", object_))
@@ -373,7 +377,28 @@ class _Writer:
         scope = self._scope_in_loop(statement) if repeated else None
         if repeated and scope is None:
             return native.made
+        if not self._is_in_scope(statement, self.found.function):  # Keras counts as TensorFlow 1 did
+            return native.made
         return named_layer(native, call, self._counts, (scope, native.name))
+
+    def _is_in_scope(self, node: ast.AST, function: ast.AST, known: tuple[ast.AST, ...] = ()) -> bool:
+        """Whether a variable scope is around a node of a function, or may be around a call of the function."""
+        file = self.texts.file
+        for each in file.around(node):
+            items = each.items if isinstance(each, ast.With) else []
+            calls = [item.context_expr for item in items if isinstance(item.context_expr, ast.Call)]
+            if any(self.kinds.symbol(call.func) == "tf.variable_scope" for call in calls):
+                return True
+            if each is function:
+                break
+        if not isinstance(function, ast.FunctionDef):
+            return False
+        for use in (each for each in ast.walk(file.tree) if isinstance(each, ast.Name) and each.id == function.name):
+            inside = [each for each in file.around(use) if isinstance(each, ast.FunctionDef)]
+            caller = inside[-1] if inside else file.tree
+            if caller in (function, *known) or self._is_in_scope(use, caller, (function, *known)):
+                return True
+        return False
 
     def _scope_in_loop(self, statement: ast.stmt) -> ast.With | None:
         """The scope of names around a statement of a loop that has another name each time; None if there is none."""
@@ -473,7 +498,8 @@ class _Writer:
             attribute, made = objects[0]
             if isinstance(target, ast.Name) and self.texts.of(statement.value) == f"self.{attribute}":
                 self._attributes[target.id] = attribute
-                return [f"self.{attribute} = {made}"], [], []
+                comments = self.texts.statement(statement)[: statement.lineno - self.texts.first_line(statement)]
+                return [*comments, f"self.{attribute} = {made}"], [], []
         init = [
             f"self.{attribute}.append({made})" if repeated else f"self.{attribute} = {made}"
             for attribute, made in objects

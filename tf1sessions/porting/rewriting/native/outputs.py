@@ -32,7 +32,7 @@ def write_summaries(unit: Unit) -> None:
             unit.texts.replace(item.statement.value, "None")
             continue
         values = ", ".join(
-            f"{unit.texts.of(each.tag)}: {unit.texts.of(each.value)}" for each in parts if each.loop is None
+            f"{each.tag(unit.texts)}: {unit.texts.of(each.value)}" for each in parts if each.loop is None
         )
         unit.texts.replace(item.statement.value, f"{{{values}}}")
         unit.writers[item] = unit.new_name("write_summaries")

@@ -16,11 +16,12 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses
 from .. import headers
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
+from .edited import edited
 from .statements import is_any_block
 from .texts import INDENT, indented
 
@@ -45,11 +46,7 @@ def with_threads(file: FileUses) -> FileUses:
     if not any(each.bound == "threading" for each in file.imports):
         first = next(iter(headers.tensorflow_statements(file)))
         edits.append(headers.insert_before(file, first, ["import threading"]))
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    assert isinstance(new, FileUses)
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+    return edited(file, edits)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,8 +13,10 @@ from .kinds import Kind, Kinds, creates, names_read
 from .statements import Item
 from .variables import collection_key, is_local_list, variable_list, variable_name
 
-__all__ = ["calls_of_program", "check_file", "check_items", "is_dropped", "is_print"]
+__all__ = ["DROPPED_PRINT", "calls_of_program", "check_file", "check_items", "is_dropped", "is_print"]
 
+#: What is said where a print goes.
+DROPPED_PRINT = "It printed a tensor of the graph while that was built; none is there now, so this line is left out."
 #: Names of TensorFlow that read or change what a graph keeps.
 _GRAPH = {
     "tf.add_to_collection": "a collection of the graph",

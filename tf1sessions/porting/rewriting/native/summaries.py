@@ -12,7 +12,7 @@ from .kinds import Kind, Kinds
 from .statements import Item
 from .texts import INDENT, Texts, indented
 
-__all__ = ["SUMMARIES", "Summary", "is_merge", "merged", "summary", "writing_function"]
+__all__ = ["SUMMARIES", "Summary", "is_merge", "merged", "numbered", "summary", "writing_function"]
 
 #: Names of TensorFlow that make one summary -> how many arguments tf.summary's function of that name takes as they are.
 SUMMARIES = frozenset(["tf.summary.scalar", "tf.summary.histogram", "tf.summary.image", "tf.summary.audio"])
@@ -25,17 +25,23 @@ class Summary:
 
     Attributes:
         function: The function of tf.summary that writes it.
-        tag: The expression of its tag.
+        name: The expression of its tag.
+        literal: The text of a tag that is written out, behind the scopes of names around it, as TensorFlow 1 wrote it.
         value: The expression of what it shows.
         names: The names that a statement binds to it.
         loop: The loop over variables that makes one of each; then the value is a variable.
     """
 
     function: str
-    tag: ast.expr
+    name: ast.expr
+    literal: str
     value: ast.expr
     names: frozenset[str]
     loop: ast.For | None = None
+
+    def tag(self, texts: Texts) -> str:
+        """The text of its tag."""
+        return self.literal or texts.of(self.name)
 
 
 def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
@@ -67,7 +73,43 @@ def _read(kinds: Kinds, texts: Texts, call: ast.Call, names: frozenset[str], loo
         raise NotPossible(call, "A summary has arguments beside its name and its value")
     symbol = kinds.symbol(call.func)
     assert symbol is not None
-    return Summary(symbol.removeprefix("tf.summary."), given["name"], given["tensor"], names, loop)
+    literal = _literal(kinds, texts, call, given["name"])
+    return Summary(symbol.removeprefix("tf.summary."), given["name"], literal, given["tensor"], names, loop)
+
+
+def _literal(kinds: Kinds, texts: Texts, call: ast.Call, name: ast.expr) -> str:
+    """The text of a tag behind the names of the scopes around it; empty where one of them is not written out."""
+    scopes: list[str] = []
+    for block in texts.file.around(call):
+        for item in reversed(block.items) if isinstance(block, ast.With) else []:
+            scope = item.context_expr
+            if isinstance(scope, ast.Call) and kinds.symbol(scope.func) in ("tf.name_scope", "tf.variable_scope"):
+                written = next(iter([*scope.args, *(each.value for each in scope.keywords)]), None)
+                scopes.append(str(written.value) if isinstance(written, ast.Constant) else "")
+    if not all(scopes) or not isinstance(name, ast.Constant):
+        return ""
+    quote = texts.of(name)[0] if texts.of(name)[:1] in "'\"" else '"'
+    return f"{quote}{'/'.join([*reversed(scopes), str(name.value)])}{quote}"
+
+
+def numbered(texts: Texts, found: Sequence[Summary]) -> list[Summary]:
+    """Give each a tag of its own, as TensorFlow 1 does: ``mean``, ``mean_1``.
+
+    Raises:
+        NotPossible: Two have the same tag, which the program computes.
+    """
+    taken: set[str] = set()
+    new = []
+    for each in found:
+        tag, number = each.tag(texts), 0
+        while tag in taken and each.loop is None:
+            if not each.literal:
+                raise NotPossible(each.value, "Two summaries have the same tag, which the program computes")
+            number += 1
+            tag = f"{each.literal[:-1]}_{number}{each.literal[-1]}"
+        taken.add(tag)
+        new.append(dataclasses.replace(each, literal=tag if each.literal else ""))
+    return new
 
 
 def is_merge(kinds: Kinds, node: ast.AST | None) -> bool:
@@ -99,7 +141,7 @@ def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[Sum
     lines: list[str] = []
     loop: ast.For | None = None
     for each in summaries:
-        tag = texts.of(each.tag)
+        tag = each.tag(texts)
         value = f"values[{tag}]" if each.loop is None else texts.of(each.value)
         if each.loop is not None and each.loop is not loop:
             lines.append(f"for {texts.of(each.loop.target)} in {texts.of(each.loop.iter)}:")

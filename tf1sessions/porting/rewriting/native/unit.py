@@ -337,7 +337,8 @@ class Unit:
         for item in list(self.items):
             value = getattr(item.statement, "value", None)
             made = summaries.summary(self.kinds, self.texts, item)
-            found += made
+            found = summaries.numbered(self.texts, [*found, *made])
+            made = found[len(found) - len(made) :]
             if made and isinstance(item.statement, ast.Expr):
                 self.items.remove(item)
                 self.replaced[item.statement] = []

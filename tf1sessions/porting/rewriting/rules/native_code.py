@@ -18,7 +18,10 @@ from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
 from ..native import (
     attributes,
+    bound_again,
     classes,
+    digits,
+    fed_names,
     inlining,
     input_functions,
     listed_losses,
@@ -26,10 +29,12 @@ from ..native import (
     queue_runners,
     saver_names,
     separation,
+    summaries,
+    values,
 )
 from ..native.kinds import Kinds
 from ..native.modules import Modules
-from ..native.refusals import check_file
+from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.texts import Texts
 from ..native.tidying import tidied, without_unused_imports
@@ -41,6 +46,18 @@ from .v1_imports import keras_setting
 __all__ = ["RULE"]
 
 _GRAPH = "tf1sessions.porting.LegacyGraph"
+#: What is done to a file before its graphs are read, in this order.
+_PREPARED = (
+    values.with_values,
+    bound_again.with_own_names,
+    fed_names.with_given_placeholders,
+    input_functions.with_datasets,
+    inlining.inlined,
+    listed_losses.with_listed_losses,
+    queue_runners.with_threads,
+    saver_names.with_named_savers,
+    separation.separated,
+)
 _LOADERS = "tf1sessions.contrib.learn.datasets"
 _SWITCHES = ("tf.disable_v2_behavior", "tf.enable_eager_execution")
 
@@ -54,8 +71,7 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
         return
     yield Change(file.tree, "TensorFlow 2", (found.edit,), places=found.places)
     for statement in found.dropped:
-        what = "It printed a tensor of the graph while that was built; none is there now, so this line is left out."
-        yield Remark(statement, what, by_hand=False)
+        yield Remark(statement, DROPPED_PRINT, by_hand=False)
     if "summary.create_file_writer(" in found.edit.text:
         yield Remark(file.tree, "tf.summary needs the package tensorboard.", by_hand=False)
 
@@ -78,9 +94,10 @@ class _Planned:
 @functools.lru_cache(maxsize=2)
 def _planned(original: FileUses) -> _Planned | NotPossible:
     try:
-        file = inlining.inlined(input_functions.with_datasets(original))
-        file = queue_runners.with_threads(listed_losses.with_listed_losses(file))
-        found = classes.lowered(separation.separated(saver_names.with_named_savers(file)))
+        file = original
+        for prepared in _PREPARED:
+            file = prepared(file)
+        found = classes.lowered(file)
     except NotPossible as error:
         return error
     if found.file is original:
@@ -131,6 +148,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
             for use in file.uses
             if use.symbol == _GRAPH and use.call
         ]
+        _check_summaries(file, kinds, units)
         made = modules.write()
         for unit in units:
             plan.write(unit)
@@ -139,10 +157,19 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         text = apply(file.source.text, _edits(file, texts, units, made))
         text = attributes.with_attributes(text, lowered) if lowered else text
         before = original.source.text
-        edit = Edit(0, len(before), tidied(without_unused_imports(text), before))
+        edit = Edit(0, len(before), tidied(digits.with_reader(without_unused_imports(text)), before))
         return _Planned(edit, tuple(_changed(units, made)), tuple(each for unit in units for each in unit.dropped))
     except NotPossible as error:
         return error
+
+
+def _check_summaries(file: FileUses, kinds: Kinds, units: list[Unit]) -> None:
+    """Refuse summaries in functions that a request calls: there is no graph that would keep them."""
+    for use in file.uses:
+        if use.call is not None and kinds.symbol(use.call.func) in summaries.SUMMARIES:
+            inside = next((each for each in file.around(use.call) if isinstance(each, ast.FunctionDef)), None)
+            if inside is not None and all(unit.node is not inside for unit in units):
+                raise NotPossible(use.node, f"{inside.name}(), a function of the program, makes summaries")
 
 
 def _changed(units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[tuple[ast.AST, str]]:

@@ -1,0 +1,136 @@
+"""More programs for the tests of the step ``native``: names, values and data that public programs have."""
+
+from __future__ import annotations
+
+from native_programs import program
+
+__all__ = ["MNIST_PROGRAM", "VALUE_PROGRAMS", "write_mnist"]
+
+VALUE_PROGRAMS = {
+    "an accuracy in a function, and feeds behind a division": program(
+        """
+        def compute_accuracy(v_xs, v_ys):
+            global prediction
+            y_pre = sess.run(prediction, feed_dict={xs: v_xs, keep_prob: 1})
+            correct = tf.equal(tf.argmax(y_pre, 1), tf.argmax(v_ys, 1))
+            accuracy = tf.reduce_mean(tf.cast(correct, tf.float32))
+            result = sess.run(accuracy, feed_dict={xs: v_xs, ys: v_ys, keep_prob: 1})
+            return result
+
+        def layer(x, n, activation=None):
+            h = tf.layers.dense(x, n, activation=activation)
+            return tf.nn.dropout(h, keep_prob)
+
+        def network(x):
+            return layer(layer(x, 5, activation=tf.nn.relu), 2)
+
+        xs = tf.placeholder(tf.float32, [None, 6]) / 255.
+        ys = tf.placeholder(tf.float32, [None, 2])
+        keep_prob = tf.placeholder(tf.float32)
+        prediction = tf.nn.softmax(network(xs))
+        cross_entropy = tf.reduce_mean(-tf.reduce_sum(ys * tf.log(prediction + 1e-7), axis=[1]))
+        train_step = tf.train.AdamOptimizer(0.05).minimize(cross_entropy)
+        sess = tf.Session()
+        sess.run(tf.global_variables_initializer())
+        labels = np.concatenate([target, 1 - target], 1)
+        for i in range(8):
+            sess.run(train_step, feed_dict={xs: data, ys: labels, keep_prob: 1.0})
+            print(compute_accuracy(data, labels))
+        total = 0
+        for i in range(2):
+            batch, right = data[i:i + 9], labels[i:i + 9]
+            means = tf.reduce_mean(batch, 1) + tf.reduce_sum(right)
+            value = tf.reduce_sum(means)
+            total += sess.run(value)
+            total += sess.run(cross_entropy, {xs: batch, ys: right, keep_prob: 1.0})
+        print('total', total)
+        """
+    ),
+    "two graphs one after the other, with the same names": program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.reduce_sum(x, 1)
+        loss = tf.reduce_mean(tf.square(y))
+        sess = tf.Session()
+        for i in range(3):
+            print(sess.run([loss, y], {x: data})[0])
+        sess.close()
+        tf.reset_default_graph()
+
+        def scaled(w):
+            return w * 2.0
+
+        x = tf.placeholder(tf.float32, [None, 6])
+        w = tf.Variable(tf.random_normal([6, 2]), name='weights')
+        bias = tf.reduce_sum(w)
+        w = tf.Variable(tf.random_normal([6, 2]), name='others')
+        y = bias + tf.tanh(tf.matmul(x, scaled(w)))
+        loss = tf.reduce_mean(tf.square(y - target))
+        train = tf.train.AdamOptimizer(0.1).minimize(loss)
+        sess = tf.Session()
+        sess.run(tf.global_variables_initializer())
+        for i in range(3):
+            print(sess.run([loss, train], {x: data})[0])
+        print(sess.run(w).sum())
+        """
+    ),
+    "the loss of a sequence": program(
+        """
+        x = tf.placeholder(tf.float32, [4, 10])
+        y = tf.placeholder(tf.int32, [4, 5])
+        logits = tf.reshape(tf.layers.dense(x, 15), [4, 5, 3])
+        weights = tf.constant(np.linspace(0, 1, 20).reshape(4, 5), tf.float32)
+        loss = tf.contrib.seq2seq.sequence_loss(logits=logits, targets=y, weights=weights)
+        mean = tf.reduce_mean(loss)
+        other = tf.nn.softmax_cross_entropy_with_logits(
+            labels=tf.one_hot(y, 3), logits=logits, dim=-1)
+        train = tf.train.AdamOptimizer(0.1).minimize(mean)
+        labels = (np.arange(20) % 3).reshape(4, 5)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for i in range(4):
+                _, l = sess.run([train, mean], {x: data.reshape(-1)[:40].reshape(4, 10), y: labels})
+                print(l, sess.run(other, {x: data.reshape(-1)[:40].reshape(4, 10), y: labels}).sum())
+        """
+    ),
+}
+
+#: Reads the files that write_mnist() has written in the current folder.
+MNIST_PROGRAM = """
+import tensorflow as tf
+from tensorflow.examples.tutorials.mnist import input_data
+import numpy as np
+
+mnist = input_data.read_data_sets('digits', one_hot=True, validation_size=10)
+x = tf.placeholder(tf.float32, [None, 784])
+y = tf.placeholder(tf.float32, [None, 10])
+w = tf.Variable(tf.zeros([784, 10]))
+loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=tf.matmul(x, w)))
+train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+np.random.seed(3)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(10):
+        images, labels = mnist.train.next_batch(16)
+        print(sess.run([loss, train], {x: images, y: labels})[0], mnist.train.epochs_completed)
+    print(mnist.test.images.shape, mnist.validation.num_examples, mnist.train.images.max(), mnist.test.labels.sum())
+    print(sess.run(loss, {x: mnist.test.images, y: mnist.test.labels}))
+    print(mnist.validation.next_batch(4, shuffle=False)[0].mean())
+"""
+
+
+def write_mnist(folder: str) -> None:
+    """Write small files in the format of MNIST, one of them gzipped."""
+    import gzip
+    import struct
+    from pathlib import Path
+
+    import numpy as np
+
+    rng = np.random.RandomState(1)
+    for part, count in (("train", 60), ("t10k", 20)):
+        images, labels = rng.randint(0, 256, (count, 28, 28)), rng.randint(0, 10, count)
+        image_bytes = struct.pack(">4I", 2051, count, 28, 28) + images.astype(np.uint8).tobytes()
+        label_bytes = struct.pack(">2I", 2049, count) + labels.astype(np.uint8).tobytes()
+        Path(folder, f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(image_bytes))
+        Path(folder, f"{part}-labels-idx1-ubyte").write_bytes(label_bytes)
