@@ -19,7 +19,7 @@ from tf1sessions.testing.graph_growth import GraphGrowth
 from tf1sessions.testing.publications import Maker, Needs, judge_export, judge_publication, maker_of
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.variable_uses import VariableUses, operations_of, uses_of
+from tf1sessions.testing.variable_uses import VariableUses, is_of_queue, may_wait, operations_of, uses_of
 from tf1sessions.testing.vector_clocks import ThreadState, Token, VectorClocks
 
 __all__ = ["GraphState", "Request", "SessionState", "session_conflict", "structure_conflict"]
@@ -149,6 +149,7 @@ class Request:
         self.runs = 0
         self._state = state
         self._operations: list[int] | None = None
+        self._waits_in: tuple[str, ...] | None = None
 
     def operations(self) -> list[int]:
         """Return the numbers of its operations."""
@@ -156,6 +157,16 @@ class Request:
             graph = self._state.graph()
             self._operations = [] if graph is None else [each._id for each in operations_of(graph, self.leaves)]
         return self._operations
+
+    def waits_in(self) -> tuple[str, ...]:
+        """Return the names of its operations on queues; none where it may wait for something else."""
+        if self._waits_in is None:
+            graph = self._state.graph()
+            found = [] if graph is None else list(operations_of(graph, self.leaves))
+            kinds = [each for each in found if may_wait(each)]
+            queues = all(is_of_queue(each) for each in kinds)
+            self._waits_in = tuple(f"{each.name!r} ({each.type})" for each in kinds) if queues else ()
+        return self._waits_in
 
     def makers(self) -> list[Maker]:
         """Return the threads that made its operations, each with the last one that it made."""

@@ -102,7 +102,7 @@ WHY = {
         "Threads were started for a Coordinator, and nobody has joined it: their errors are lost, and they may run "
         "while the session is closed."
     ),
-    RaceKind.DEADLOCK: "Threads wait for each other, and would for ever; the one that came last got a DeadlockError.",
+    RaceKind.DEADLOCK: "Threads wait for each other, and would for ever; one of them got a DeadlockError.",
     RaceKind.UNKNOWN: "Whether one waits for the other could not be seen.",
     RaceKind.PUBLICATION: (
         "One thread went on building after it had made what the other runs, and nothing that could be seen made the "
@@ -129,7 +129,10 @@ FIX = {
     RaceKind.QUEUE: "Let the threads that fill the queue end first, or the last of them close it.",
     RaceKind.FEED: "Feed a copy, or wait for the run before the array is used again.",
     RaceKind.COORDINATOR: "At the end: coord.request_stop(), then coord.join(threads), before the session is closed.",
-    RaceKind.DEADLOCK: "Take the locks in one order everywhere, and join threads without a lock that they need.",
+    RaceKind.DEADLOCK: (
+        "Take locks in one order everywhere, and join threads without a lock that they need; let what is waited for "
+        "come from a thread that does not wait itself, also when it fails."
+    ),
     RaceKind.UNKNOWN: (
         "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
         "testing.take_over()."
@@ -242,7 +245,7 @@ class Report:
         """
         made = f", made at {_with_source(self.made)}" if self.made else ""
         lines = [f"{self.kind.value}: {printable(self.graph)}{made}"]
-        for access in (self.first, self.second):
+        for access in (self.first, self.second)[self.first == self.second :]:
             lines += ["  " + line for line in str(access).split("\n")]
         if self.others:
             least = "at least " if self.others >= MOST_PAIRS else ""

@@ -28,8 +28,10 @@ from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.access_records import AccessKind
+from tf1sessions.testing.deadlocks import check
 from tf1sessions.testing.frames import format_frame, is_library, program_frame
 from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
+from tf1sessions.testing.hangs import CLOSER
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
@@ -38,6 +40,7 @@ from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.scheduler import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
 from tf1sessions.testing.vector_clocks import Token, acquire, release
+from tf1sessions.testing.waits import queue_runs
 
 __all__ = ["watch_graphs"]
 
@@ -375,6 +378,7 @@ class TensorFlowHooks:
         if queues is not None:
             for queue in queues[0]:
                 release(queue)
+            queue_runs[_thread.get_ident()] = request
         local.inside = True
         try:
             with quietly(may_wait=queues is not None):
@@ -385,6 +389,8 @@ class TensorFlowHooks:
             return result
         finally:
             local.inside = False
+            if queues is not None:
+                queue_runs.pop(_thread.get_ident(), None)
             if calls_python:
                 acquire(self._out_of_python)
             session.runs = number = session.runs + 1
@@ -392,6 +398,8 @@ class TensorFlowHooks:
             graph.ran(record, request, detector)
             if request.uses.variables not in session.seen:
                 session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
+            if queues is not None:
+                check()
 
     @staticmethod
     def _operations_of(state: GraphState) -> int:
@@ -399,6 +407,8 @@ class TensorFlowHooks:
         return 0 if graph is None else int(graph.version) + 1
 
     def _closes(self, session: Any) -> None:
+        if threading.current_thread().name == CLOSER:
+            return  # hangs.py ends what hangs by that
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and is_library(frame.f_code.co_filename):
             if frame.f_code.co_name == "__del__":
