@@ -24,8 +24,8 @@ from typing import Any
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import list_operations, watchdog
 from tf1sessions.testing.frames import format_frame, is_library
-from tf1sessions.testing.stalls import stuck
-from tf1sessions.testing.waits import is_tool, waits
+from tf1sessions.testing.stalls import of_program, stuck
+from tf1sessions.testing.waits import waits
 
 __all__ = ["CLOSER", "Deadline", "free", "report"]
 
@@ -44,8 +44,6 @@ _ASK_SECS = 2.0
 _RUN = ("tensorflow/python/client/session.py", "run")
 #: Above whose frames the program's begin, in a test's thread.
 _RUNNERS = ("_pytest.", "pluggy.", f"{__package__}.plugin.", f"{__package__}.threaded_body.")
-#: How the names of threads of this package begin.
-_OUR_THREADS = "tf1sessions-"
 
 _closing: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -129,8 +127,7 @@ def report(leave_out: Iterable[int | None] = ()) -> str:
     """
     frames = current_frames()
     names = {thread.ident: thread.name for thread in threading.enumerate()}
-    threads = frames.keys() - {threading.get_ident(), *leave_out}
-    threads -= {ident for ident in threads if names.get(ident, "").startswith(_OUR_THREADS) or is_tool(frames[ident])}
+    threads = of_program(frames).keys() - set(leave_out)
     calls = _calls(threads)
     found = waits({ident: frames[ident] for ident in threads})
     circle = stuck(found)

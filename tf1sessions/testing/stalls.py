@@ -22,13 +22,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import FrameType
 
 from tf1sessions.sessions.stacks import current_frames
 from tf1sessions.testing.deadlocks import Waiter, is_named, name_circle, tell, unname
 from tf1sessions.testing.locks import WatchedLock
 from tf1sessions.testing.waits import Wait, has_signal_handler, is_tool, waits
 
-__all__ = ["looking", "stuck"]
+__all__ = ["looking", "of_program", "stuck"]
 
 #: Seconds between two looks; how many more have to find the same, and how many where TensorFlow may compute instead;
 #: how many a thread has to give up. Arbitrary.
@@ -88,6 +89,18 @@ def stuck(found: Mapping[int, Wait | None]) -> dict[int, Wait]:
     return left if any(not wait.is_idle for wait in left.values()) else {}
 
 
+def of_program(frames: Mapping[int, FrameType]) -> dict[int, FrameType]:
+    """Leave out the calling thread, those of this package and of tools around a test."""
+    threads = {thread.ident: thread for thread in threading.enumerate()}
+    left: dict[int, FrameType] = {}
+    for ident, frame in frames.items():
+        thread = threads.get(ident)
+        is_ours = ident == _thread.get_ident() or (thread is not None and thread.name.startswith(_OURS))
+        if not is_ours and not is_tool(thread, frame):
+            left[ident] = frame
+    return left
+
+
 def _look_on(stop: _thread.LockType, free: Callable[[list[int]], object]) -> None:
     before: dict[int, Wait] = {}
     told: dict[int, Wait] = {}  # what stays as it is, as nobody could be made to give up
@@ -111,14 +124,8 @@ def _found() -> dict[int, Wait | None]:
     """Return what each thread of the program waits for."""
     if threading._limbo:  # type: ignore[attr-defined]
         return {}  # one is about to begin
-    threads = {thread.ident: thread for thread in threading.enumerate()}
-    me, main = _thread.get_ident(), threading.main_thread().ident
-    frames = {
-        ident: frame
-        for ident, frame in current_frames().items()
-        if ident != me and not (ident in threads and threads[ident].name.startswith(_OURS)) and not is_tool(frame)
-    }
-    found = waits(frames)
+    main = threading.main_thread().ident
+    found = waits(of_program(current_frames()))
     wait = found.get(main or 0)
     if wait is not None and wait.holders is None and has_signal_handler():
         found[main or 0] = None

@@ -27,7 +27,7 @@ from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from tf1sessions.sessions.stacks import without_collection
-from tf1sessions.testing.frames import in_package
+from tf1sessions.testing.frames import in_package, is_library
 
 __all__ = ["Wait", "has_signal_handler", "is_tool", "queue_runs", "untimed", "waits"]
 
@@ -214,14 +214,18 @@ def _made(condition: Any) -> str:
 # -- who else may end a wait ------------------------------------------------------------------------------------------
 
 
+def is_tool(thread: threading.Thread | None, frame: FrameType | None) -> bool:
+    """Say whether a thread is one of a tool's around a test: pytest-xdist's connection, pytest-timeout's timer."""
+    if isinstance(thread, threading.Timer) and f"{getattr(thread.function, '__module__', '')}.".startswith(_TOOLS):
+        return True
+    return thread is not threading.main_thread() and _is_called_by_tool(frame)
+
+
 @without_collection
-def is_tool(frame: FrameType | None) -> bool:
-    """Say whether a thread is one of a tool's around a test, such as pytest-xdist's connection."""
-    while frame is not None:
-        if f"{frame.f_globals.get('__name__')}.".startswith(_TOOLS):
-            return True
+def _is_called_by_tool(frame: FrameType | None) -> bool:
+    while frame is not None and is_library(frame.f_code.co_filename):
         frame = frame.f_back
-    return False
+    return frame is not None and f"{frame.f_globals.get('__name__')}.".startswith(_TOOLS)
 
 
 def has_signal_handler() -> bool:
