@@ -277,7 +277,9 @@ class RaceDetector:
             record = AccessRecord(thread, (thread.number, waiter.what, *place, frozenset()), waiter.what, frame)
             record.times = 1
             records.append(record)
-        others = [f"{known[each.ident].name!r} {each.what}, at {each.place}" for each in circle[1:-1] if each.ident in known]
+        others = [
+            f"{known[each.ident].name!r} {each.what}, at {each.place}" for each in circle[1:-1] if each.ident in known
+        ]
         note = f"Besides, thread {'; thread '.join(others[:_OTHERS])}." if others else ""
         count = f"{len(circle)} thread{'s' * (len(circle) > 1)}"
         race = self.report(RaceKind.DEADLOCK, count, records[0], records[1])

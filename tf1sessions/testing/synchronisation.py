@@ -192,6 +192,7 @@ def _conditions() -> Iterator[Patch]:
     yield hooked(condition, "__enter__", after=after)
     for name in ("__exit__", "notify", "notify_all"):
         yield hooked(condition, name, before=before)
+
     def after_wait(self: Any) -> None:
         after(self)
         check()

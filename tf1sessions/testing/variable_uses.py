@@ -22,7 +22,19 @@ _BEGINS = ("MakeIterator", "InitializeTable", "LookupTableImport")
 _TAKES = ("IteratorGetNext", "LookupTableFind")
 #: What may wait for something outside of the graph, or in it, besides queues.
 _WAITS = (
-    *("Iterator", "Reader", "PyFunc", "EagerPyFunc", "Recv", "_Recv", "_HostRecv", "Collective", "Nccl", "Rpc", "TryRpc"),
+    *(
+        "Iterator",
+        "Reader",
+        "PyFunc",
+        "EagerPyFunc",
+        "Recv",
+        "_Recv",
+        "_HostRecv",
+        "Collective",
+        "Nccl",
+        "Rpc",
+        "TryRpc",
+    ),
     *("ReadFile", "WholeFileReader", "Accumulator", "ConditionalAccumulator", "Batch", "Unbatch", "GetSessionTensor"),
     *("MapStage", "OrderedMap", "MapUnstage", "Infeed", "Outfeed", "Bigtable", "DatasetToSingle", "ReduceDataset"),
     *("ResourceAccumulator", "SparseAccumulator", "RestoreV2", "SaveV2", "PartitionedCall", "StatefulPartitionedCall"),
