@@ -4,8 +4,8 @@ Data flow::
 
     locks.py: an acquire that has to wait ──▶ waiting(lock) ── who holds it, and what that waits for ──▶ DeadlockError
     synchronisation.py: Thread.join ────────▶ waiting(thread) ──▶   "
-    stalls.py: a thread that looks ── name_circle(circle) ──▶ the thread that is first in it ── check() ──▶ DeadlockError
-                                                               "  └──▶ what is listening()
+    stalls.py: a thread that looks ── name_circle(circle) ──▶ its first thread ── check() ──▶ DeadlockError
+                                                                                   └──▶ listening()
 
 A lock that one thread acquires and another one releases is a signal, and nobody holds it. So a plain lock counts as
 held when it was entered by ``with``; a recursive one always does.

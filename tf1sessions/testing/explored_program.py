@@ -44,7 +44,8 @@ def execute(payload: Mapping[str, Any]) -> int:
 
     Args:
         payload: ``notes`` is the file for the result, ``ignore`` the values of the kinds that are not reported,
-            ``suppressions`` the rules for what else is not, ``orders`` how many there may be, ``replay`` the one that is run instead.
+            ``suppressions`` the rules for what else is not, ``orders`` how many there may be, ``replay`` the one that
+            is run instead.
     """
     explored = _Explored(payload)
     return program.execute(payload, explored.begin, explored.end, explored.raised)

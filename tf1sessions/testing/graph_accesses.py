@@ -67,6 +67,11 @@ def session_conflict(earlier: VariableUses | str, later: VariableUses | str) -> 
     return _resource_conflict(earlier, later)
 
 
+def python_conflict(earlier: tuple[str, ...], later: tuple[str, ...]) -> Conflict:
+    """Compare two runs that call one Python function, which changes its own state."""
+    return Conflict(RaceKind.PYTHON, later, ("runs it in a session", "runs it in a session"))
+
+
 def _resource_conflict(earlier: VariableUses, later: VariableUses) -> Conflict | None:
     """Compare two runs that use queues, iterators and tables."""
     begun = (earlier.begins & (later.takes | later.begins)) | (earlier.takes & later.begins)

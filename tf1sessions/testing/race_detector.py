@@ -266,7 +266,7 @@ class RaceDetector:
         return race if known is None else None
 
     def report_deadlock(self, circle: Sequence[Waiter]) -> None:
-        """Add threads that wait for each other: the first one, which gives up, and the one before it; others by name."""
+        """Add threads that wait for each other: the first, which gives up, and the one before it; others by name."""
         records = []
         known = {state.ident: state for state in reversed(self.clocks.threads())}
         me = self.clocks.thread()

@@ -147,7 +147,7 @@ def _sleeps(threads: list[int] | None) -> bool:
 
 
 def _end(found: dict[int, Wait], stop: _thread.LockType, free: Callable[[list[int]], object]) -> bool:
-    """Let one of the threads give up, and wait until it has; says whether. If it does not, tell of them in its place."""
+    """Let one of the threads give up, and wait until it has; says whether. If not, tell of them in its place."""
     circle = _circle(found)
     first = circle[0].ident
     wait = found[first]
