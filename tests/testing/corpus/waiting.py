@@ -684,7 +684,8 @@ def stopped_by_a_signal():
     """The handler is the program's, and sets what the main thread waits for."""
     stop = threading.Event()
     before = signal.signal(signal.SIGUSR1, lambda number, frame: stop.set())
-    timer = threading.Timer(0.15, signal.raise_signal, (signal.SIGUSR1,))
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.15, signal.pthread_kill, (main, signal.SIGUSR1))
     timer.start()
     stop.wait()
     timer.join()
