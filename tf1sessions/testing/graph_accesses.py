@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from tf1sessions.runtime import tf
 from tf1sessions.testing.access_records import AccessKind, AccessRecord, Conflict, Location, Race
 from tf1sessions.testing.graph_growth import GraphGrowth
 from tf1sessions.testing.publications import Maker, Needs, judge_export, judge_publication, maker_of
@@ -169,7 +170,7 @@ class Request:
             graph = self._state.graph()
             found = [] if graph is None else list(operations_of(graph, self.leaves))
             kinds = [each for each in found if may_wait(each)]
-            queues = all(is_of_queue(each) for each in kinds)
+            queues = all(is_of_queue(each) for each in kinds) and not _has_gpu()
             self._waits_in = tuple(f"{each.name!r} ({each.type})" for each in kinds) if queues else ()
         return self._waits_in
 
@@ -181,6 +182,12 @@ class Request:
             if maker is not None:
                 latest[id(maker)] = maker._replace(last=number)
         return list(latest.values())
+
+
+@functools.cache
+def _has_gpu() -> bool:
+    """Say whether TensorFlow has a GPU, which computes while the process sleeps."""
+    return bool(tf.config.list_physical_devices("GPU"))
 
 
 class GraphState:

@@ -748,7 +748,7 @@ def batch_filled_while_it_is_fed():
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [None])
         started = threading.Event()
-        y = tf.py_func(lambda value: started.set() or done.wait(30) and value, [x], tf.float32)
+        y = tf.py_func(lambda value: started.set() or (done.wait(30) and value), [x], tf.float32)
         sess = tf.Session()
     batch, done = np.zeros(1000, np.float32), threading.Event()
 
