@@ -343,8 +343,7 @@ def _futures() -> Iterator[Patch]:
 
     def new_submit(self: Any, function: Any, /, *args: Any, **named: Any) -> Any:
         made = submit(self, function, *args, **named)
-        made._tf1sessions_job = getattr(function, "__qualname__", "")
-        made._tf1sessions_executor = self
+        vars(made).update(_tf1sessions_job=getattr(function, "__qualname__", ""), _tf1sessions_executor=self)
         return made
 
     yield future, "set_running_or_notify_cancel", new_begin

@@ -38,7 +38,10 @@ queue_runs: dict[int, QueueRequest] = {}
 
 _WAIT = threading.Condition.wait.__code__
 _SHUTDOWN = threading._shutdown.__code__  # type: ignore[attr-defined]
-_IDLE = (concurrent.futures.thread._worker.__code__, multiprocessing.pool.worker.__code__)
+_IDLE = (
+    concurrent.futures.thread._worker.__code__,
+    multiprocessing.pool.worker.__code__,  # type: ignore[attr-defined]
+)
 _THREADING = threading.__file__
 #: Packages that have threads of their own in a test run, which no program waits for.
 _TOOLS = ("execnet.", "xdist.", "pytest_timeout.", "debugpy.", "pydevd.", "_pydevd_bundle.")
