@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -158,7 +159,6 @@ def test_names_do_not_steer_the_terminal(found: Install) -> None:
         (["x.py", "80"], "there is no script 80. Arguments come after --: tf1sessions races x.py -- 80"),
         (["-m", "mod", "y.py"], "both -m mod and y.py"),
         (["--json", "--sarif", "x.py"], "--json or --sarif"),
-        (["--explore", "9", "--sarif", "x.py"], "--sarif with --explore or --replay"),
         (["--suppressions", "none.toml", "-m", "mod"], "the suppressions cannot be read"),
     ],
 )
@@ -205,7 +205,8 @@ def test_an_order_that_goes_wrong(explored: Callable[..., list[tuple[Any, ...]]]
     ]
     ((job, orders, options),) = calls
     assert (job.shown, job.args, orders) == ("train.py", ("--steps", "a b"), 9)
-    assert options == {"replay": None, "ignore": [Kind.DEADLOCK], "time_limit": 5.0, "stdio": (0, 1, 2)}
+    expected = {"replay": None, "ignore": [Kind.DEADLOCK], "suppressions": (), "time_limit": 5.0, "stdio": (0, 1, 2)}
+    assert options == expected
 
 
 def test_orders_as_json_and_one_order(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
@@ -214,6 +215,23 @@ def test_orders_as_json_and_one_order(explored: Callable[..., list[tuple[Any, ..
     assert json.loads(done.stdout)["schedule"] == "C2 B" and done.exit_code == 1
     ((job, orders, options),) = calls
     assert (job.module, orders, options["replay"], options["stdio"]) == ("package.train", 1, "C2 B", (0, 2, 2))
+
+
+def test_orders_as_sarif(explored: Callable[..., list[tuple[Any, ...]]], tmp_path: Path) -> None:
+    (tmp_path / "races.toml").write_text('[[suppress]]\nfunction = "update"\nreason = "asynchronous"\n')
+    calls = explored(*WRONG, None, "train.py:7 in add")
+    done = call("--explore", "9", "--sarif", "--suppressions", "races.toml", "train.py")
+    (result,) = json.loads(done.stdout)["runs"][0]["results"]
+    assert result["ruleId"] == "order-that-goes-wrong" and "--replay 'C2 B'" in result["message"]["text"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 7} and done.exit_code == 1
+    assert [rule.function for rule in calls[0][2]["suppressions"]] == ["update"]
+    explored(*WRONG, report(Kind.GROWTH))
+    (result,) = json.loads(call("--explore", "9", "--sarif", "train.py").stdout)["runs"][0]["results"]
+    assert result["ruleId"] == "graph-growth-in-a-loop"
+    explored("all 4 orders", "", "", True, 0, None, "", calls[0][2]["suppressions"])
+    done = call("--explore", "9", "--sarif", "train.py")
+    assert not json.loads(done.stdout)["runs"][0]["results"] and done.exit_code == 0
+    assert done.stderr == "unused suppression: function 'update' (asynchronous)\n"
 
 
 def test_orders_that_are_right_or_do_not_end(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
@@ -273,6 +291,35 @@ def test_orders_of_a_program_that_runs(tmp_path: Path) -> None:
     assert "it raises SystemExit: 3" in wrong.failure and wrong.exit_code == 1, wrong
     assert "waits for a lock at" in wrong.failure and "explore(" not in wrong.failure
     assert wrong.schedule and wrong.schedule in wrong.failure and not wrong.covered and wrong.ended
+    assert re.fullmatch(r".*counter\.py:\d+ in .*", wrong.place), wrong
+
+
+RACY = """
+import threading
+import tensorflow as tf
+
+graph = tf.get_default_graph()
+
+def build():
+    with graph.as_default():
+        tf.constant(1.0)
+
+threads = [threading.Thread(target=build) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_suppressions_in_orders(tmp_path: Path) -> None:
+    (tmp_path / "racy.py").write_text(RACY)
+    job = Job(script=str(tmp_path / "racy.py"))
+    rules = Suppression("on purpose", function="build"), Suppression("nowhere", function="nothing")
+    done = exploring.explore_program(job, 2, suppressions=rules, stdio=None)
+    assert not done.failure and done.covered and done.unused == rules[1:], done
+    wrong = exploring.explore_program(job, 2, suppressions=rules[1:], stdio=None)
+    assert wrong.report is not None and wrong.report.kind is Kind.CONSTRUCTION, wrong
 
 
 # -- programs that run ------------------------------------------------------------------------------------------------

@@ -11,7 +11,10 @@ from unittest import mock
 
 import zoo_runs  # installs the TF1 face
 
+from tf1sessions.testing import stalls
 from tf1sessions.testing.races import graph_races
+
+stalls._LOOK_SECS = 0.02
 
 CORPUS = Path(__file__).with_name("corpus")
 DEADLINE = 30.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shlex
 import shutil
@@ -125,8 +124,12 @@ def races(
     if orders is not None or replay is not None:
         if orders is not None and replay is not None:
             raise click.UsageError(f"--explore {orders} and --replay {replay!r}: give one of them.")
-        _check_explored(fail_on, bool(rules), as_sarif)
-        _explore(ctx, job, orders or 1, replay, kinds, time_limit, as_json)
+        if fail_on != "hazards":
+            raise click.UsageError(
+                f"--fail-on {fail_on} with --explore or --replay, which end at hazards: leave it out."
+            )
+        options = {"ignore": kinds, "suppressions": rules, "time_limit": time_limit}
+        _explore(ctx, job, orders or 1, replay, options, as_json, as_sarif)
     stdio = (0, 2, 2) if as_json or as_sarif else (0, 1, 2)
     found = find_races(job, ignore=kinds, suppressions=rules, time_limit=time_limit, stdio=stdio)
     _show(found, as_json, as_sarif)
@@ -136,32 +139,28 @@ def races(
     ctx.exit(1 if fails else found.exit_code if found.ended else 0)
 
 
-def _check_explored(fail_on: str, suppresses: bool, as_sarif: bool) -> None:
-    """Refuse options that an exploration does not have."""
-    if fail_on != "hazards":
-        raise click.UsageError(f"--fail-on {fail_on} with --explore or --replay, which end at hazards: leave it out.")
-    if suppresses or as_sarif:
-        raise click.UsageError(
-            f"{'--sarif' if as_sarif else '--suppressions'} with --explore or --replay: leave it out; "
-            "--ignore KIND leaves out kinds of races there."
-        )
-
-
 def _explore(
     ctx: click.Context,
     job: Job,
     orders: int,
     replay: str | None,
-    ignore: list[Kind],
-    time_limit: float | None,
+    options: dict[str, Any],
     as_json: bool,
+    as_sarif: bool,
 ) -> NoReturn:
     from tf1sessions.testing.exploring import explore_program
 
-    stdio = (0, 2, 2) if as_json else (0, 1, 2)
-    found = explore_program(job, orders, replay=replay, ignore=ignore, time_limit=time_limit, stdio=stdio)
+    stdio = (0, 2, 2) if as_json or as_sarif else (0, 1, 2)
+    found = explore_program(job, orders, replay=replay, stdio=stdio, **options)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), indent=1))
+        click.echo(json.dumps(found.to_json(), indent=1))
+    elif as_sarif:
+        from tf1sessions.testing.race_sarif import order_report, report
+
+        is_order = found.failure and found.report is None
+        reports = report([found.report] if found.report else [], __version__)
+        order = order_report(found.failure, found.schedule, found.place, __version__)
+        click.echo(json.dumps(order if is_order else reports, indent=1))
     elif found.failure:
         head, *lines = map(printable, found.failure.split("\n"))
         click.echo(f"\n{click.style('goes wrong', fg='red', bold=True)} {click.style(head, bold=True)}")
@@ -174,6 +173,8 @@ def _explore(
         click.echo(f"\nNothing goes wrong in {found.covered}.")
     else:
         click.echo(f"\nThe exploration did not come to its end; exit code {found.exit_code}.")
+    for rule in () if found.failure else found.unused:
+        click.echo(f"unused suppression: {printable(str(rule))}", err=True)
     ctx.exit(1 if found.failure else 0 if found.covered else found.exit_code or 1)
 
 

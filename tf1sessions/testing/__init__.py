@@ -7,12 +7,15 @@ Races, from what is pure to what patches::
     clocks.py               counts of threads, shared by many clocks
     vector_clocks.py        happens-before, by vector clocks
     ignored_results.py      calls whose result nobody looks at
+    waits.py                what threads wait for, as their frames show
     deadlocks.py            threads that wait for each other
     locks.py                which locks a thread holds
     polling.py              loops that wait for another thread
     uncertain_order.py      means of waiting that cannot be seen
     item_tokens.py          items of queues
     synchronisation.py      Python's other primitives
+    stalls.py               a thread that looks for threads of which none can go on
+    hangs.py                what a process hangs in, and how it is ended
     reports.py              reports of races
     suppressions.py         races that are accepted, each for a reason
     race_sarif.py           reports as SARIF
@@ -21,6 +24,7 @@ Races, from what is pure to what patches::
     publications.py         order that the data show: who made what a run uses
     graph_growth.py         graphs that grow in a loop
     variable_uses.py        the variables, queues, iterators and tables that a run uses
+    python_state.py         state that Python functions in a graph change
     graph_accesses.py       which accesses to graphs and sessions conflict
     lost_graphs.py          threads without their starter's default graph
     value_hooks.py          fed arrays, graphs that are written, Coordinators
@@ -54,7 +58,6 @@ Tests::
     assertions.py           assertions
     accepted_races.py       suppressions in pytest
     settings.py             options and markers of the plugin
-    hangs.py                tests that hang
     threaded_body.py        the body of a test in several threads
     fixture_values.py       graphs and sessions for tests
     plugin.py               the pytest plugin

@@ -16,6 +16,7 @@ import contextlib
 import dataclasses
 import gc
 import math
+import os
 import random
 import sys
 import threading
@@ -28,6 +29,7 @@ from tf1sessions.testing.orders import ByPriority, Given, Search, choices, order
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher, failed
+from tf1sessions.testing.suppressions import Suppressions, read_suppressions
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "Outcome", "explore", "watched"]
@@ -113,6 +115,7 @@ def explore(
     replay: str | None = None,
     max_preemptions: int | None = None,
     ignore: Iterable[RaceKind] = (),
+    suppressions: str | os.PathLike[str] | None = None,
     max_steps: int = MAX_STEPS,
     patience_secs: float = PATIENCE_SECS,
     timeout_secs: float = TIMEOUT_SECS,
@@ -136,6 +139,8 @@ def explore(
         max_preemptions: How often threads that could go on are stopped, in an order. By default up to two at first, and
             then any number.
         ignore: Kinds of hazards that do not count.
+        suppressions: What else does not: a file, as :func:`~tf1sessions.testing.suppressions.read_suppressions` reads
+            it.
         max_steps: After how many steps an order is taken to have no end.
         patience_secs: How long a thread may wait in C, where it is not under control, until others go on.
         timeout_secs: How long nobody may go on until an order is given up.
@@ -145,7 +150,7 @@ def explore(
 
     Raises:
         ScheduleError: An order went wrong; ``schedule`` replays it, and ``__cause__`` is what was raised.
-        UsageError: No functions, or a replay that is none.
+        UsageError: No functions, a replay that is none, or a file that cannot be read.
 
     Thread-safety: one exploration at a time in a process. Other threads of the process go on as they like.
 
@@ -176,8 +181,9 @@ def explore(
             where="explore()",
             next_step="Give a function or more, and at least one schedule.",
         )
+    rules = Suppressions(() if suppressions is None else read_suppressions(suppressions))
     with Watcher(patience_secs, timeout_secs) as watcher:
-        exploration = OrdersOf(functions, setup, check, seed, tuple(ignore), max_steps, watcher)
+        exploration = OrdersOf(functions, setup, check, seed, tuple(ignore), max_steps, watcher, suppressions=rules)
         return exploration.explore(max_schedules, max_preemptions, replay)
 
 
@@ -188,6 +194,10 @@ class OrdersOf:
         functions, setup, check, seed, ignore, max_steps: As of :func:`explore`.
         watcher: Looks after each order; it is on.
         is_over: Says whether what an order raised is no failure of it: the time of a test is up.
+        suppressions: What is no hazard; those that an order has used are marked.
+
+    Attributes:
+        wrong: The order that went wrong, as it is told.
     """
 
     def __init__(
@@ -200,7 +210,10 @@ class OrdersOf:
         max_steps: int,
         watcher: Watcher,
         is_over: Callable[[], bool] = lambda: False,
+        suppressions: Suppressions | None = None,
     ) -> None:
+        self.wrong: Outcome | None = None
+        self.suppressions = suppressions or Suppressions()
         self._functions = functions
         self._setup = setup
         self._check = check
@@ -317,7 +330,7 @@ class OrdersOf:
             gc.collect()
         random.seed(self._seed)
         scheduler = Scheduler(strategy, self._max_steps, with_places=with_places)
-        detector = RaceDetector(VectorClocks(), self._ignore)
+        detector = RaceDetector(VectorClocks(), self._ignore, suppressions=self.suppressions)
         given: list[Any] = []
         results: list[Any] = []
         with watched(detector):
@@ -373,7 +386,7 @@ class OrdersOf:
                 return failed(error)
         hazards = [report for report in detector.reports if report.kind.level == "hazard"]
         if hazards:
-            return Failure("hazard", f"the race detector reports:\n{hazards[0]}")
+            return Failure("hazard", f"the race detector reports:\n{hazards[0]}", report=hazards[0])
         if not self._first:
             self._first.append(result)
         elif not same(self._first[0], result):
@@ -408,6 +421,7 @@ class OrdersOf:
 
     def _raise(self, outcome: Outcome) -> None:
         assert outcome.failure is not None
+        self.wrong = outcome
         order, failure = outcome.order, outcome.failure
         lines = [f"in the order {order!r} {failure.text}", *_described(outcome.steps), ""]
         raise ScheduleError(

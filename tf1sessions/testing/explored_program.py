@@ -33,6 +33,7 @@ from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SE
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher
+from tf1sessions.testing.suppressions import Suppression, Suppressions
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["execute"]
@@ -43,7 +44,8 @@ def execute(payload: Mapping[str, Any]) -> int:
 
     Args:
         payload: ``notes`` is the file for the result, ``ignore`` the values of the kinds that are not reported,
-            ``orders`` how many there may be, ``replay`` the one that is run instead.
+            ``suppressions`` the rules for what else is not, ``orders`` how many there may be, ``replay`` the one that
+            is run instead.
     """
     explored = _Explored(payload)
     return program.execute(payload, explored.begin, explored.end, explored.raised)
@@ -63,24 +65,28 @@ class _Explored:
     def __init__(self, payload: Mapping[str, Any]) -> None:
         self._payload = payload
         self._ignore = tuple(map(RaceKind, payload["ignore"]))
+        self._suppressions = Suppressions(Suppression(**rule) for rule in payload["suppressions"])
         self._order: _Order | None = None
         self._error: BaseException | None = None
 
     def begin(self) -> None:
         """In the parent, run all orders and end the process; in a child, return when the program may begin."""
         unused = Watcher(PATIENCE_SECS, TIMEOUT_SECS)  # each child has one
-        orders = _ProgramOrders([lambda: None], None, None, 0, self._ignore, MAX_STEPS, unused)
+        orders = _ProgramOrders(
+            [lambda: None], None, None, 0, self._ignore, MAX_STEPS, unused, suppressions=self._suppressions
+        )
         result: dict[str, Any] = {}
         try:
             result["covered"] = str(orders.explore(self._payload["orders"], None, self._payload["replay"]))
         except ScheduleError as error:
             text = str(error).rpartition("\n")[0]  # without what a caller of explore() is to do
-            result |= {"failure": text, "schedule": error.schedule}  # type: ignore[attr-defined]
+            result |= {"failure": text, "schedule": error.schedule, **_found(orders.wrong)}  # type: ignore[attr-defined]
         except UsageError as error:
             result["wrong"] = str(error)
         except _InChild as child:
-            self._order = _Order(child, self._ignore)
+            self._order = _Order(child, self._ignore, self._suppressions)
         if self._order is None:
+            result["unused"] = self._suppressions.unused
             _write(self._payload["notes"], result)
             _end_process(1 if "failure" in result else 2 if "wrong" in result else 0)
         self._order.begin()
@@ -128,7 +134,16 @@ class _ProgramOrders(OrdersOf):
             strategy.choose(ready, running, steps)  # raises what it has raised there
         self._longest = max(self._longest, len(steps))
         self._outside |= told["outside"]
+        self.suppressions.use(told["used"])
         return Outcome(steps, told["failure"], told["is_cut"])
+
+
+def _found(outcome: Outcome | None) -> dict[str, Any]:
+    """Return plain values of what went wrong: the hazard's report, and where the order's last steps were."""
+    assert outcome is not None and outcome.failure is not None
+    report = outcome.failure.report
+    places = [step.place for step in reversed(outcome.steps) if step.place]
+    return {"report": report and report.to_json(), "places": places[:1]}
 
 
 def _follow(strategy: Strategy, told: list[tuple[Any, ...]]) -> list[Step]:
@@ -164,10 +179,10 @@ def _end_process(exit_code: int) -> NoReturn:
 class _Order:
     """One order, in its child."""
 
-    def __init__(self, child: _InChild, ignore: tuple[RaceKind, ...]) -> None:
+    def __init__(self, child: _InChild, ignore: tuple[RaceKind, ...], suppressions: Suppressions) -> None:
         self._pipe = child.pipe
         self._parent = os.getppid()
-        self._detector = RaceDetector(VectorClocks(), ignore)
+        self._detector = RaceDetector(VectorClocks(), ignore, suppressions=suppressions)
         self._scheduler = Scheduler(child.strategy, MAX_STEPS, with_places=child.with_places, keeps_still=True)
         self._watched = contextlib.ExitStack()  # never left: the process ends
         self._task = self._scheduler.add()
@@ -204,9 +219,9 @@ class _Order:
         self._detector.is_over = True
         failure, hazards = scheduler.failure, [each for each in self._detector.reports if each.kind.level == "hazard"]
         if failure is None and hazards and not scheduler.is_cut:
-            failure = Failure("hazard", f"the race detector reports:\n{hazards[0]}")
+            failure = Failure("hazard", f"the race detector reports:\n{hazards[0]}", report=hazards[0])
         if failure is not None:
-            failure = Failure(failure.kind, failure.text, failure.raised)
+            failure = Failure(failure.kind, failure.text, failure.raised, report=failure.report)
         told = {
             "steps": [
                 (step.task, step.ready, step.running, step.what, step.place, step.touched) for step in scheduler.steps
@@ -215,6 +230,7 @@ class _Order:
             "failure": failure,
             "is_cut": scheduler.is_cut,
             "outside": scheduler.outside,
+            "used": self._detector.suppressions.used,
         }
         with os.fdopen(self._pipe, "wb") as file:
             pickle.dump(told, file)

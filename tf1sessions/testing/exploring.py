@@ -7,13 +7,15 @@ Data flow; no TensorFlow in the caller's process::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.scripts.jobs import Job
-from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.runs import run_with
+from tf1sessions.testing.reports import RaceKind, Report
+from tf1sessions.testing.runs import named, run_with, shown
+from tf1sessions.testing.suppressions import Suppression
 
 __all__ = ["Explored", "explore_program"]
 
@@ -28,6 +30,9 @@ class Explored:
         schedule: The order in which it did.
         ended: Whether it ended by itself, not by the time limit or an interrupt.
         exit_code: 124 after the time limit, 128 + signal after a signal.
+        report: The race detector's, where a hazard went wrong.
+        place: ``file:line in function`` of the last step of the order that goes wrong.
+        unused: The suppressions that have covered nothing in any order.
     """
 
     covered: str
@@ -35,6 +40,14 @@ class Explored:
     schedule: str
     ended: bool
     exit_code: int
+    report: Report | None = None
+    place: str = ""
+    unused: tuple[Suppression, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values for ``json.dumps``."""
+        report = None if self.report is None else self.report.to_json()
+        return asdict(replace(self, report=None, unused=())) | {"report": report, "unused": list(map(str, self.unused))}
 
 
 def explore_program(
@@ -43,6 +56,7 @@ def explore_program(
     *,
     replay: str | None = None,
     ignore: Iterable[RaceKind] = (),
+    suppressions: Sequence[Suppression] = (),
     time_limit: float | None = None,
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
 ) -> Explored:
@@ -53,6 +67,7 @@ def explore_program(
         orders: How many at most.
         replay: One order instead, the ``schedule`` of an earlier result.
         ignore: Kinds of hazards that do not count.
+        suppressions: What else does not; see :func:`~tf1sessions.testing.suppressions.read_suppressions`.
         time_limit: Seconds after which all ends; by default the job's own limit.
         stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that is discarded.
 
@@ -67,11 +82,26 @@ def explore_program(
         >>> from tf1sessions.scripts.jobs import Job
         >>> found = explore_program(Job(script="train.py"), 100)    # doctest: +SKIP
     """
-    more = {"ignore": [kind.value for kind in ignore], "orders": orders, "replay": replay}
+    more = {
+        "ignore": [kind.value for kind in ignore],
+        "suppressions": [rule.to_json() for rule in suppressions],
+        "orders": orders,
+        "replay": replay,
+    }
     target = "tf1sessions.testing.explored_program:execute"
     notes, exit_code, ended = run_with(target, more, job, time_limit, stdio)
     found = notes or {}
     if "wrong" in found:
         raise UsageError(found["wrong"], where="the exploration", next_step="See what the program does by itself.")
     covered, failure, schedule = (found.get(name, "") for name in ("covered", "failure", "schedule"))
-    return Explored(covered, failure, schedule, ended, exit_code)
+    report, places = found.get("report"), found.get("places", [])
+    return Explored(
+        covered,
+        failure,
+        schedule,
+        ended,
+        exit_code,
+        shown(Report.from_json(report), job) if report else None,
+        named(places[0], job) if places else "",
+        tuple(suppressions[number] for number in found.get("unused", ())),
+    )

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from tf1sessions.runtime import tf
 from tf1sessions.testing.access_records import AccessKind, AccessRecord, Conflict, Location, Race
 from tf1sessions.testing.graph_growth import GraphGrowth
 from tf1sessions.testing.publications import Maker, Needs, judge_export, judge_publication, maker_of
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.variable_uses import VariableUses, operations_of, uses_of
+from tf1sessions.testing.variable_uses import VariableUses, is_of_queue, may_wait, operations_of, uses_of
 from tf1sessions.testing.vector_clocks import ThreadState, Token, VectorClocks
 
 __all__ = ["GraphState", "Request", "SessionState", "session_conflict", "structure_conflict"]
@@ -65,6 +66,11 @@ def session_conflict(earlier: VariableUses | str, later: VariableUses | str) -> 
         judge = functools.partial(_judge_values, RaceKind.VARIABLE, both) if earlier.writes else None
         return Conflict(RaceKind.VARIABLE, tuple(sorted(both)[:3]), (earlier.what, later.what), judge=judge)
     return _resource_conflict(earlier, later)
+
+
+def python_conflict(earlier: tuple[str, ...], later: tuple[str, ...]) -> Conflict:
+    """Compare two runs that call one Python function, which changes its own state."""
+    return Conflict(RaceKind.PYTHON, later, ("runs it in a session", "runs it in a session"))
 
 
 def _resource_conflict(earlier: VariableUses, later: VariableUses) -> Conflict | None:
@@ -149,6 +155,7 @@ class Request:
         self.runs = 0
         self._state = state
         self._operations: list[int] | None = None
+        self._waits_in: tuple[str, ...] | None = None
 
     def operations(self) -> list[int]:
         """Return the numbers of its operations."""
@@ -156,6 +163,16 @@ class Request:
             graph = self._state.graph()
             self._operations = [] if graph is None else [each._id for each in operations_of(graph, self.leaves)]
         return self._operations
+
+    def waits_in(self) -> tuple[str, ...]:
+        """Return the names of its operations on queues; none where it may wait for something else."""
+        if self._waits_in is None:
+            graph = self._state.graph()
+            found = [] if graph is None else list(operations_of(graph, self.leaves))
+            kinds = [each for each in found if may_wait(each)]
+            queues = all(is_of_queue(each) for each in kinds) and not _has_gpu()
+            self._waits_in = tuple(f"{each.name!r} ({each.type})" for each in kinds) if queues else ()
+        return self._waits_in
 
     def makers(self) -> list[Maker]:
         """Return the threads that made its operations, each with the last one that it made."""
@@ -165,6 +182,12 @@ class Request:
             if maker is not None:
                 latest[id(maker)] = maker._replace(last=number)
         return list(latest.values())
+
+
+@functools.cache
+def _has_gpu() -> bool:
+    """Say whether TensorFlow has a GPU, which computes while the process sleeps."""
+    return bool(tf.config.list_physical_devices("GPU"))
 
 
 class GraphState:

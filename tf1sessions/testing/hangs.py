@@ -13,18 +13,26 @@ session ends it.
 from __future__ import annotations
 
 import contextlib
+import linecache
 import reprlib
 import threading
 import time
-import traceback
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.sessions.stacks import current_frames, without_collection
-from tf1sessions.sessions.watchdog import list_operations, place, watchdog
+from tf1sessions.sessions.watchdog import list_operations, watchdog
+from tf1sessions.testing.frames import format_frame, is_library
+from tf1sessions.testing.stalls import of_program, stuck
+from tf1sessions.testing.waits import waits
 
-__all__ = ["Deadline", "free", "report"]
+__all__ = ["CLOSER", "Deadline", "free", "report"]
+
+#: The name of threads that close sessions in which others wait.
+CLOSER = "tf1sessions-close"
+#: How many lines a report has about threads, and how many of each. Arbitrary: a screen.
+_SCREEN_LINES, _SHOWN_FRAMES = 36, 4
 
 #: How long a test may take to fail once its sessions are closed, and when it waits in none; how long a queue is asked
 #: for its size. Arbitrary.
@@ -36,8 +44,6 @@ _ASK_SECS = 2.0
 _RUN = ("tensorflow/python/client/session.py", "run")
 #: Above whose frames the program's begin, in a test's thread.
 _RUNNERS = ("_pytest.", "pluggy.", f"{__package__}.plugin.", f"{__package__}.threaded_body.")
-#: How the names of threads of this package begin.
-_OUR_THREADS = "'tf1sessions-"
 
 _closing: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -109,33 +115,51 @@ def free(threads: Iterable[int | None]) -> bool:
     for session in sessions:
         if session not in _closing:
             _closing.add(session)
-            threading.Thread(target=session.close, name="tf1sessions-close", daemon=True).start()
+            threading.Thread(target=session.close, name=CLOSER, daemon=True).start()
     return bool(sessions)
 
 
 def report(leave_out: Iterable[int | None] = ()) -> str:
-    """Return what threads and sessions wait for, and where each thread is, but for some, by their ``ident``.
+    """Return what each thread waits for, and where it is, but for some, by their ``ident``: at most a screen.
 
-    Asking queues for their sizes adds operations to their graphs.
+    Threads that wait for each other come first, then those that wait in a session, with its queues. Asking queues for
+    their sizes adds operations to their graphs.
     """
     frames = current_frames()
     names = {thread.ident: thread.name for thread in threading.enumerate()}
-    threads = frames.keys() - {threading.get_ident(), *leave_out}
+    threads = of_program(frames).keys() - set(leave_out)
     calls = _calls(threads)
-    lines = [
-        f"thread {names.get(thread, '?')!r} waits in {_name(session)} for {what}, at {place(frames.get(thread))}"
-        for thread, session, what in calls
-    ] or ["no thread waits in a session"]
+    found = waits({ident: frames[ident] for ident in threads})
+    circle = stuck(found)
+    does = {ident: f"waits for {wait.what}" for ident, wait in found.items() if wait is not None}
+    does |= {ident: f"waits in {_name(session)} for {what}" for ident, session, what in calls}
+    lines = [] if calls else ["no thread waits in a session"]
+    if circle:
+        lines.append(f"{len(circle)} thread{'s' * (len(circle) > 1)} can never go on:")
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    in_runs = {ident for ident, _, _ in calls}
+    for ident in sorted(threads, key=lambda ident: (ident not in circle, ident not in in_runs, names.get(ident, "~"))):
+        name = repr(names[ident]) if ident in names else "of a library"
+        groups.setdefault((does.get(ident, ""), _stack(frames[ident])), []).append(name)
+    lines += _shown(groups)
     for session in {id(session): session for _, session, _ in calls}.values():
         lines += [f"{line} (of {_name(session)})" for line in _queues(session)]
-    stacks: dict[str, list[str]] = {}
-    for thread in threads:
-        name = repr(names[thread]) if thread in names else "of a library"
-        if not name.startswith(_OUR_THREADS):
-            stacks.setdefault(_stack(frames[thread]), []).append(name)
-    for stack, same in stacks.items():
-        lines += [f"stack of thread{'s' * (len(same) > 1)} {', '.join(sorted(same))}:", stack]
     return "\n".join(lines)
+
+
+def _shown(groups: Mapping[tuple[str, tuple[str, ...]], Sequence[str]]) -> list[str]:
+    """Return lines of the threads, by what they do and where they are, as many as fit."""
+    lines: list[str] = []
+    left = 0
+    for (what, stack), names in groups.items():
+        if len(lines) + len(stack) + 1 > _SCREEN_LINES:
+            left += len(names)
+            continue
+        several = len(names) > 1
+        does = f"{what.replace('waits', 'wait', 1) if several else what}," if what else "are" if several else "is"
+        lines += [f"thread{'s' * several} {', '.join(names)} {does} at {stack[0]}"]
+        lines += [f"    {frame}" for frame in stack[1:]]
+    return [*lines, *([f"and {left} more threads"] if left else [])]
 
 
 def _name(session: Any) -> str:
@@ -174,13 +198,21 @@ def _arguments(frame: Any) -> tuple[Any, Any]:
 
 
 @without_collection
-def _stack(frame: Any) -> str:
-    """Return a stack, without what is above the test."""
-    frames = []
+def _stack(frame: Any) -> tuple[str, ...]:
+    """Return the innermost places of a stack with their lines, without libraries' and what is above the test."""
+    found: list[str] = []
+    first = frame
     while frame is not None and not f"{frame.f_globals.get('__name__')}.".startswith(_RUNNERS):
-        frames.append((frame, frame.f_lineno))
+        if not is_library(frame.f_code.co_filename) and len(found) < _SHOWN_FRAMES:
+            found.append(_with_line(frame))
         frame = frame.f_back
-    return "".join(traceback.StackSummary.extract(reversed(frames)).format()).rstrip()
+    return tuple(found) or (_with_line(first),)
+
+
+def _with_line(frame: Any) -> str:
+    place = format_frame(frame)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    return f"{place}: {line}" if line else place
 
 
 # -- queues -----------------------------------------------------------------------------------------------------------

@@ -14,12 +14,15 @@ are noted around put() and get().
 from __future__ import annotations
 
 import collections
+import contextlib
 import queue
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.patching import Patch
 from tf1sessions.testing.vector_clocks import Token, acquire, active, release
+from tf1sessions.testing.waits import untimed
 
 __all__ = ["WatchedSimpleQueue", "patches"]
 
@@ -212,7 +215,7 @@ class WatchedSimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
         self.put(item)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        item = _get_simply(self, block, timeout)
+        item = self._wait() if block and timeout is None else _get_simply(self, block, timeout)
         if type(item) is _Item:
             acquire(item.token)
             return item.value
@@ -220,6 +223,16 @@ class WatchedSimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
 
     def get_nowait(self) -> Any:
         return self.get(False)
+
+    def _wait(self) -> Any:
+        """Return the next item; a thread that waits for one looks now and then whether it has to give up."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return _get_simply(self, True, SLICE_SECS)
+            check()
+
+
+untimed[WatchedSimpleQueue.get.__code__] = "timeout"
 
 
 class _Item:

@@ -31,11 +31,12 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
-from tf1sessions.testing.deadlocks import waiting
+from tf1sessions.testing.deadlocks import SLICE_SECS, check, waiting
 from tf1sessions.testing.frames import asked_by_library, program_place
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
+from tf1sessions.testing.waits import untimed
 
 __all__ = [
     "AnyLock",
@@ -176,7 +177,8 @@ class WatchedLock:
             got = self._lock.acquire(False)
             if not got:
                 with waiting(self):
-                    got = self._lock.acquire()
+                    while not (got := self._lock.acquire(True, SLICE_SECS)):
+                        check()
         else:
             got = self._lock.acquire(blocking, timeout)
         if got and not ((not blocking or timeout >= 0) and ignores_result(sys._getframe(1))):
@@ -199,6 +201,8 @@ class WatchedLock:
             raise
 
     def locked(self) -> bool:
+        if not hasattr(self._lock, "locked"):  # of an RLock, before Python 3.14
+            return self.owner is not None
         locked: bool = self._lock.locked()
         return locked
 
@@ -227,6 +231,9 @@ class WatchedLock:
     def _at_fork_reinit(self) -> None:
         self._lock._at_fork_reinit()
         self.owner, self.is_held = None, False
+
+
+untimed[WatchedLock.acquire.__code__] = "timeout"
 
 
 class WatchedRLock(WatchedLock):

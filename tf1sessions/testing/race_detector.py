@@ -27,7 +27,7 @@ Locks: locations and reports are guarded by ``VectorClocks.lock``.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 from typing import Any
 
@@ -48,6 +48,9 @@ from tf1sessions.testing.suppressions import Suppressions
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
 __all__ = ["RaceDetector"]
+
+#: How many more threads of a deadlock a report names. Arbitrary.
+_OTHERS = 6
 
 
 class RaceDetector:
@@ -262,19 +265,26 @@ class RaceDetector:
         self._changed()
         return race if known is None else None
 
-    def report_deadlock(self, circle: list[Waiter]) -> None:
-        """Add threads that wait for each other: the one that closes the circle, and the one that it waits for."""
+    def report_deadlock(self, circle: Sequence[Waiter]) -> None:
+        """Add threads that wait for each other: the first, which gives up, and the one before it; others by name."""
         records = []
         known = {state.ident: state for state in reversed(self.clocks.threads())}
         me = self.clocks.thread()
         for waiter in (circle[-1], circle[0]):
-            thread = me if waiter is circle[0] else known.get(waiter.ident, me)
+            thread = known.get(waiter.ident, me)
             frame = next(iter(program_frames(waiter.frame)), None)
             place = (id(frame.f_code), frame.f_lineno) if frame is not None else (0, 0)
             record = AccessRecord(thread, (thread.number, waiter.what, *place, frozenset()), waiter.what, frame)
             record.times = 1
             records.append(record)
-        self.report(RaceKind.DEADLOCK, f"{len(circle)} thread{'s' * (len(circle) > 1)}", records[0], records[1])
+        others = [
+            f"{known[each.ident].name!r} {each.what}, at {each.place}" for each in circle[1:-1] if each.ident in known
+        ]
+        note = f"Besides, thread {'; thread '.join(others[:_OTHERS])}." if others else ""
+        count = f"{len(circle)} thread{'s' * (len(circle) > 1)}"
+        race = self.report(RaceKind.DEADLOCK, count, records[0], records[1])
+        if race is not None:
+            race.note = note
 
     def withdraw(self, race: Race) -> None:
         """Remove what turned out to be no hazard."""

@@ -19,8 +19,10 @@ from typing import Any
 
 from tf1sessions.scripts import importer, program
 from tf1sessions.testing.deadlocks import listening
+from tf1sessions.testing.hangs import free
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.stalls import looking
 from tf1sessions.testing.suppressions import Suppression, Suppressions
 from tf1sessions.testing.synchronisation import watch
 from tf1sessions.testing.vector_clocks import VectorClocks
@@ -56,6 +58,7 @@ class _ProgramWatch:
         """Watch threads and locks from here on, TensorFlow as soon as the program imports it."""
         self._watched.enter_context(watch(self._detector.clocks))
         self._watched.enter_context(listening(self._detector.report_deadlock))
+        self._watched.enter_context(looking(free))
         os.register_at_fork(before=self._forks)
         # After install_fast_path(), which puts its own functions in the places of TensorFlow's.
         importer.after_import(lambda _: self._watch_tensorflow())

@@ -8,9 +8,30 @@ from typing import Any
 from tf1sessions import sarif
 from tf1sessions.testing.reports import FIX, WHY, Access, Frame, RaceKind, Report
 
-__all__ = ["report"]
+__all__ = ["order_report", "report"]
 
+_ORDER = "order-that-goes-wrong"
 _LEVELS = {"hazard": "error", "warning": "warning", "note": "note"}
+
+
+def order_report(failure: str, schedule: str, place: str, version: str) -> dict[str, Any]:
+    """Return an order of threads that goes wrong, otherwise than by a race, as a SARIF log in plain values.
+
+    Args:
+        failure: What went wrong, in words.
+        schedule: The order.
+        place: ``file:line in function`` of its last step.
+        version: Of tf1sessions.
+    """
+    frame = Frame.parse(place)
+    result: sarif.Result = {
+        "ruleId": _ORDER,
+        "level": "error",
+        "message": {"text": f"{failure} Replay it: tf1sessions races --replay {schedule!r}"},
+        "locations": [sarif.location(frame.file, frame.line)] if frame is not None else [],
+    }
+    rules = {_ORDER: ("An order of the program's threads goes wrong", "error")}
+    return sarif.log("tf1sessions races", version, rules, [result])
 
 
 def report(reports: Iterable[Report], version: str) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 
 from tf1sessions.errors import UsageError
 from tf1sessions.testing.deadlocks import listening
+from tf1sessions.testing.hangs import free
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind, Report
+from tf1sessions.testing.stalls import looking
 from tf1sessions.testing.suppressions import Suppressions, read_suppressions
 from tf1sessions.testing.synchronisation import watch
 from tf1sessions.testing.tensorflow_hooks import watch_graphs
@@ -68,7 +70,7 @@ def graph_races(
     if suppressions is not None and not isinstance(suppressions, Suppressions):
         suppressions = Suppressions(read_suppressions(suppressions))
     detector = RaceDetector(VectorClocks(), ignore, suppressions=suppressions)
-    with watch(detector.clocks), watch_graphs(detector), listening(detector.report_deadlock):
+    with watch(detector.clocks), watch_graphs(detector), listening(detector.report_deadlock), looking(free):
         try:
             yield GraphRaces(detector)
         finally:

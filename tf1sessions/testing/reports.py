@@ -35,6 +35,7 @@ class RaceKind(enum.Enum):
     QUEUE = "queue closed under its users"
     FEED = "fed array written during its run"
     COORDINATOR = "coordinator that nobody joins"
+    PYTHON = "state of a Python function in two runs"
     DEADLOCK = "deadlock"
     UNKNOWN = "unknown order"
     PUBLICATION = "publication without a seen order"
@@ -57,7 +58,14 @@ class RaceKind(enum.Enum):
         return self.level == "note"
 
 
-_WARNINGS = (RaceKind.VARIABLE, RaceKind.RESTART, RaceKind.QUEUE, RaceKind.COORDINATOR, RaceKind.UNKNOWN)
+_WARNINGS = (
+    RaceKind.PYTHON,
+    RaceKind.VARIABLE,
+    RaceKind.RESTART,
+    RaceKind.QUEUE,
+    RaceKind.COORDINATOR,
+    RaceKind.UNKNOWN,
+)
 #: The public name.
 Kind = RaceKind
 
@@ -102,7 +110,11 @@ WHY = {
         "Threads were started for a Coordinator, and nobody has joined it: their errors are lost, and they may run "
         "while the session is closed."
     ),
-    RaceKind.DEADLOCK: "Threads wait for each other, and would for ever; the one that came last got a DeadlockError.",
+    RaceKind.PYTHON: (
+        "Two runs call a Python function (tf.py_func) that reads a value and writes it again, and nothing keeps them "
+        "apart: TensorFlow calls it in threads of its own, and an update may be lost."
+    ),
+    RaceKind.DEADLOCK: "Threads wait for each other, and would for ever; one of them got a DeadlockError.",
     RaceKind.UNKNOWN: "Whether one waits for the other could not be seen.",
     RaceKind.PUBLICATION: (
         "One thread went on building after it had made what the other runs, and nothing that could be seen made the "
@@ -129,7 +141,11 @@ FIX = {
     RaceKind.QUEUE: "Let the threads that fill the queue end first, or the last of them close it.",
     RaceKind.FEED: "Feed a copy, or wait for the run before the array is used again.",
     RaceKind.COORDINATOR: "At the end: coord.request_stop(), then coord.join(threads), before the session is closed.",
-    RaceKind.DEADLOCK: "Take the locks in one order everywhere, and join threads without a lock that they need.",
+    RaceKind.PYTHON: "Hold a lock in the function, around the reading and the writing.",
+    RaceKind.DEADLOCK: (
+        "Take locks in one order everywhere, and join threads without a lock that they need; let what is waited for "
+        "come from a thread that does not wait itself, also when it fails."
+    ),
     RaceKind.UNKNOWN: (
         "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
         "testing.take_over()."
@@ -242,7 +258,7 @@ class Report:
         """
         made = f", made at {_with_source(self.made)}" if self.made else ""
         lines = [f"{self.kind.value}: {printable(self.graph)}{made}"]
-        for access in (self.first, self.second):
+        for access in (self.first, self.second)[self.first == self.second :]:
             lines += ["  " + line for line in str(access).split("\n")]
         if self.others:
             least = "at least " if self.others >= MOST_PAIRS else ""

@@ -23,7 +23,7 @@ from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.testing.reports import Access, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppression
 
-__all__ = ["Found", "find_races", "run_with"]
+__all__ = ["Found", "find_races", "named", "run_with", "shown"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def find_races(
     notes, exit_code, ended = run_with(target, more, job, time_limit, stdio, listener)
     found = notes or {"reports": [], "forked": False, "unused": range(len(suppressions))}
     return Found(
-        tuple(_shown(Report.from_json(report), job) for report in found["reports"]),
+        tuple(shown(Report.from_json(report), job) for report in found["reports"]),
         exit_code,
         ended,
         found["forked"],
@@ -130,18 +130,19 @@ def run_with(
     return found, summary.exit_code, summary.interrupted_by is None and record.state != "timeout"
 
 
-def _shown(report: Report, job: Job) -> Report:
+def shown(report: Report, job: Job) -> Report:
     """Name the script as the user did, and other files relative to the current folder."""
 
-    def shown(access: Access) -> Access:
-        stack, locks = (tuple(_named(each, job) for each in frames) for frames in (access.stack, access.locks))
-        return replace(access, stack=stack, locks=locks, started=_named(access.started, job))
+    def access_shown(access: Access) -> Access:
+        stack, locks = (tuple(named(each, job) for each in frames) for frames in (access.stack, access.locks))
+        return replace(access, stack=stack, locks=locks, started=named(access.started, job))
 
-    first, second = shown(report.first), shown(report.second)
-    return replace(report, first=first, second=second, made=_named(report.made, job))
+    first, second = access_shown(report.first), access_shown(report.second)
+    return replace(report, first=first, second=second, made=named(report.made, job))
 
 
-def _named(frame: str, job: Job) -> str:
+def named(frame: str, job: Job) -> str:
+    """Return a line of a stack, or a place, with the file's name as the user knows it."""
     if ":" not in frame:
         return frame
     path, rest = frame[: frame.rindex(":")], frame[frame.rindex(":") :]

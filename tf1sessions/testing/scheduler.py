@@ -33,6 +33,7 @@ from typing import Any, NoReturn, Protocol
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.testing.frames import format_frame, program_frame, program_frames
 from tf1sessions.testing.locks import make_raw_lock
+from tf1sessions.testing.reports import Report
 from tf1sessions.texts import text_of
 
 __all__ = [
@@ -184,12 +185,14 @@ class Failure:
         text: What, in words.
         raised: The name of the class of what was raised, if anything was.
         error: That itself, unless it was raised in another process.
+        report: The hazard's, if it is one.
     """
 
     kind: str
     text: str
     raised: str = ""
     error: BaseException | None = None
+    report: Report | None = None
 
     def is_like(self, other: Failure | None) -> bool:
         """Say whether another order went wrong in the same way."""

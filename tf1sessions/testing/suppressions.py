@@ -101,6 +101,16 @@ class Suppressions:
                 self._used[number] = True
         return self._known[key]
 
+    def use(self, numbers: Iterable[int]) -> None:
+        """Note that rules, by their numbers, have covered something: in another process."""
+        for number in numbers:
+            self._used[number] = True
+
+    @property
+    def used(self) -> list[int]:
+        """The numbers, from 0 on, of those that have covered something."""
+        return [number for number, used in enumerate(self._used) if used]
+
     @property
     def unused(self) -> list[int]:
         """The numbers, from 0 on, of those that have covered nothing."""

@@ -34,12 +34,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from tf1sessions.testing import item_tokens, uncertain_order
-from tf1sessions.testing.deadlocks import waiting
-from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames
+from tf1sessions.testing.deadlocks import SLICE_SECS, check, waiting
+from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames, program_place
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.patching import Patch, Switch, hooked
 from tf1sessions.testing.vector_clocks import Token, VectorClocks, acquire, active, release, tracking
+from tf1sessions.testing.waits import untimed
 
 __all__ = ["hooks_in_place", "watch"]
 
@@ -115,12 +116,15 @@ def _threads() -> Iterator[Patch]:
     def new_join(self: Any, timeout: float | None = None) -> None:
         if timeout is None and self is not threading.current_thread() and is_alive(self):
             with waiting(self):
-                join(self)
+                while is_alive(self):
+                    join(self, SLICE_SECS)
+                    check()
         else:
             join(self, timeout)
         if not is_alive(self):
             acquire(self)
 
+    untimed[new_join.__code__] = "timeout"
     yield hooked(thread, "start", before=before_start)
     yield thread, "_bootstrap_inner", new_bootstrap
     yield thread, "is_alive", new_is_alive
@@ -166,6 +170,7 @@ def _conditions() -> Iterator[Patch]:
         if lock is None and by_program:
             lock = WatchedRLock()
         make(self, lock)
+        self._tf1sessions_made = program_place()
         if by_program and isinstance(lock, WatchedLock):
             lock.orders = True
 
@@ -187,8 +192,13 @@ def _conditions() -> Iterator[Patch]:
     yield hooked(condition, "__enter__", after=after)
     for name in ("__exit__", "notify", "notify_all"):
         yield hooked(condition, name, before=before)
-    for name in ("wait", "wait_for"):
-        yield hooked(condition, name, before=before, at_end=after)
+
+    def after_wait(self: Any) -> None:
+        after(self)
+        check()
+
+    yield hooked(condition, "wait", before=before, at_end=after_wait)
+    yield hooked(condition, "wait_for", before=before, at_end=after)
 
 
 class _Permits:
@@ -324,7 +334,20 @@ def _futures() -> Iterator[Patch]:
     yield hooked(future, "__init__", after=lambda self, _: release(self))
     for name in ("set_result", "set_exception", "cancel"):
         yield hooked(future, name, before=release)
-    yield hooked(future, "set_running_or_notify_cancel", before=acquire)
+    begin, submit = future.set_running_or_notify_cancel, concurrent.futures.ThreadPoolExecutor.submit
+
+    def new_begin(self: Any) -> bool:
+        acquire(self)
+        self._tf1sessions_runner = _thread.get_ident()
+        return begin(self)
+
+    def new_submit(self: Any, function: Any, /, *args: Any, **named: Any) -> Any:
+        made = submit(self, function, *args, **named)
+        vars(made).update(_tf1sessions_job=getattr(function, "__qualname__", ""), _tf1sessions_executor=self)
+        return made
+
+    yield future, "set_running_or_notify_cancel", new_begin
+    yield concurrent.futures.ThreadPoolExecutor, "submit", new_submit
     for name in ("result", "exception"):
         yield hooked(future, name, at_end=_acquire_if_finished)
     yield hooked(future, "done", after=_acquire_if_true)

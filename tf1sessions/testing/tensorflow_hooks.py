@@ -27,17 +27,22 @@ from typing import Any, NamedTuple
 from tf1sessions.pipelines import flow
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans, session_calls
-from tf1sessions.testing.access_records import AccessKind
+from tf1sessions.testing.access_records import AccessKind, Location
+from tf1sessions.testing.deadlocks import check
 from tf1sessions.testing.frames import format_frame, is_library, program_frame
-from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState
+from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState, python_conflict
+from tf1sessions.testing.hangs import CLOSER
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
+from tf1sessions.testing.python_state import changed_state, functions_of
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.scheduler import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
+from tf1sessions.testing.variable_uses import operations_of
 from tf1sessions.testing.vector_clocks import Token, acquire, release
+from tf1sessions.testing.waits import queue_runs
 
 __all__ = ["watch_graphs"]
 
@@ -60,6 +65,7 @@ class _RunAccess(NamedTuple):
     request: Request
     needs: Needs
     queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
+    python: tuple[AccessKind, ...]  # to the state of Python functions
 
 
 def _pause_before(access: _RunAccess) -> None:
@@ -106,6 +112,7 @@ class TensorFlowHooks:
         self._born: weakref.WeakKeyDictionary[Any, tuple[Maker, str]] = weakref.WeakKeyDictionary()
         self._sessions = _States()
         self._compiled: dict[tuple[int, int], _RunAccess] = {}  # by the identity of the raw session, and the handle
+        self._python: dict[Any, Location] = {}
         self._lost = LostGraphs(detector, self._graph)
         self._feeds = Feeds(detector)
         self._local = _Local()
@@ -356,7 +363,23 @@ class TensorFlowHooks:
         uses = request.uses
         queues = [state.queue(name) for name in uses.fills], [state.queue(name) for name in uses.empties]
         kind = state.run(uses.variables)
-        return _RunAccess(state.graph, state, kind, request, state.needs(request), queues if any(queues) else None)
+        used, python = queues if any(queues) else None, self._state_of_python(state.graph, request)
+        return _RunAccess(state.graph, state, kind, request, state.needs(request), used, python)
+
+    def _state_of_python(self, state: GraphState, request: Request) -> tuple[AccessKind, ...]:
+        """Return the accesses to what Python functions of a request keep from call to call."""
+        graph = state.graph()
+        if not state.calls_python or graph is None:
+            return ()
+        found: list[AccessKind] = []
+        for function in functions_of(operations_of(graph, request.leaves)):
+            changed = changed_state(function)
+            if changed:
+                name = getattr(function, "__qualname__", type(function).__qualname__)
+                key = getattr(function, "__func__", function), id(getattr(function, "__self__", None))
+                location = self._python.setdefault(key, Location(f"the function {name}", python_conflict))
+                found.append(AccessKind(location, changed, "runs it in a session"))
+        return tuple(found)
 
     def _compile(self, raw: Any, handle: int) -> _RunAccess:
         if len(self._compiled) > _REMEMBERED:
@@ -366,7 +389,7 @@ class TensorFlowHooks:
 
     def _note(self, access: _RunAccess, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         """Call what runs a session, and note that it did."""
-        local, (graph, session, kind, request, needs, queues) = self._local, access
+        local, (graph, session, kind, request, needs, queues, python) = self._local, access
         detector, calls_python = self._detector, graph.calls_python
         if current_task() is not None:
             _pause_before(access)
@@ -375,6 +398,7 @@ class TensorFlowHooks:
         if queues is not None:
             for queue in queues[0]:
                 release(queue)
+            queue_runs[_thread.get_ident()] = request
         local.inside = True
         try:
             with quietly(may_wait=queues is not None):
@@ -385,13 +409,17 @@ class TensorFlowHooks:
             return result
         finally:
             local.inside = False
+            if queues is not None:
+                queue_runs.pop(_thread.get_ident(), None)
             if calls_python:
                 acquire(self._out_of_python)
             session.runs = number = session.runs + 1
-            record = detector.access(program_frame(3), graph.run, kind, last=number, needs=needs)
+            record = detector.access(program_frame(3), graph.run, kind, *python, last=number, needs=needs)
             graph.ran(record, request, detector)
             if request.uses.variables not in session.seen:
                 session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
+            if queues is not None:
+                check()
 
     @staticmethod
     def _operations_of(state: GraphState) -> int:
@@ -399,6 +427,8 @@ class TensorFlowHooks:
         return 0 if graph is None else int(graph.version) + 1
 
     def _closes(self, session: Any) -> None:
+        if threading.current_thread().name == CLOSER:
+            return  # hangs.py ends what hangs by that
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and is_library(frame.f_code.co_filename):
             if frame.f_code.co_name == "__del__":

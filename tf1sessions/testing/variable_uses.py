@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.runtime import tf
 
-__all__ = ["RunUses", "VariableUses", "operations_of", "uses_of"]
+__all__ = ["RunUses", "VariableUses", "is_of_queue", "may_wait", "operations_of", "uses_of"]
 
 _WRITES = ("Assign", "Scatter", "Apply", "SparseApply", "Resource", "CountUpTo")
 _READS = ("ResourceGather", "ResourceGatherNd")
@@ -20,6 +20,25 @@ _ENQUEUES = ("QueueEnqueue", "Stage", "BarrierInsertMany")
 _DEQUEUES = ("QueueDequeue", "Unstage", "BarrierTakeMany")
 _BEGINS = ("MakeIterator", "InitializeTable", "LookupTableImport")
 _TAKES = ("IteratorGetNext", "LookupTableFind")
+#: What may wait for something outside of the graph, or in it, besides queues.
+_WAITS = (
+    *(
+        "Iterator",
+        "Reader",
+        "PyFunc",
+        "EagerPyFunc",
+        "Recv",
+        "_Recv",
+        "_HostRecv",
+        "Collective",
+        "Nccl",
+        "Rpc",
+        "TryRpc",
+    ),
+    *("ReadFile", "WholeFileReader", "Accumulator", "ConditionalAccumulator", "Batch", "Unbatch", "GetSessionTensor"),
+    *("MapStage", "OrderedMap", "MapUnstage", "Infeed", "Outfeed", "Bigtable", "DatasetToSingle", "ReduceDataset"),
+    *("ResourceAccumulator", "SparseAccumulator", "RestoreV2", "SaveV2", "PartitionedCall", "StatefulPartitionedCall"),
+)
 #: What else takes a resource that is no variable.
 _OTHER_RESOURCES = ("Queue", "LookupTable", "Iterator", "TensorArray", "Stack", "MutableHashTable", "Reader", "Barrier")
 
@@ -68,6 +87,16 @@ def operations_of(graph: Any, leaves: Sequence[Any]) -> Iterator[Any]:
             if other not in met:
                 met.add(other)
                 waiting.append(other)
+
+
+def is_of_queue(operation: Any) -> bool:
+    """Say whether an operation may wait for items in a queue of TensorFlow's, or for room."""
+    return bool(operation.type.startswith((*_ENQUEUES, *_DEQUEUES)))
+
+
+def may_wait(operation: Any) -> bool:
+    """Say whether an operation may wait for something else than its inputs."""
+    return is_of_queue(operation) or operation.type.startswith(_WAITS)
 
 
 def uses_of(graph: Any, leaves: Sequence[Any]) -> RunUses:

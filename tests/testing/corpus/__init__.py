@@ -1,4 +1,4 @@
-"""Programs with the verdict that each must have, as people write them: planted races, and right programs that look so.
+"""Programs with the verdict that each must have, as people write them: planted hazards, and right ones that look so.
 
 Each is a function with a decorator: ``@right`` for a program about which nothing may be reported, or
 ``@planted("mutation while running")`` with the kinds that must be, and no others. ``@noted`` is for those about which a
