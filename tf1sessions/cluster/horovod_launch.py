@@ -72,7 +72,7 @@ def check_not_installed(size: int) -> None:
         ConfigError: It is.
     """
     spec = importlib.machinery.PathFinder.find_spec("horovod")
-    for folder in (spec.submodule_search_locations or () if spec is not None else ()):
+    for folder in spec.submodule_search_locations or () if spec is not None else ():
         if Path(folder, "tensorflow", "__init__.py").exists():
             raise ConfigError(
                 f"Horovod itself is installed, in {quoted(folder)}, and is what a program imports: its ranks need its "
