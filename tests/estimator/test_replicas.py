@@ -80,7 +80,17 @@ def exported_at_once(world):
     with ThreadPoolExecutor(2) as threads:
         return list(threads.map(export, range(2))), len(os.listdir(base))
 
-own = {"uneven": uneven, "metric_names": metric_names, "exported_at_once": exported_at_once}
+def malformed(world):
+    found = []
+    for text in ("{", "[]"):
+        os.environ["TF_CONFIG"] = text
+        try:
+            found.append(world.error(estimator.RunConfig))
+        finally:
+            del os.environ["TF_CONFIG"]
+    return found
+
+own = {"malformed": malformed, "uneven": uneven, "metric_names": metric_names, "exported_at_once": exported_at_once}
 report(own=estimator_cases.run(tf, estimator, own, own))
 refusals = {"refused": refused}
 report(refused=estimator_cases.run(tf, estimator, refusals, refusals)["refused"])
@@ -112,6 +122,13 @@ def test_a_last_step_that_has_too_few_batches_does_nothing(found: dict[str, Any]
 @pytest.mark.slow
 def test_a_chief_and_a_worker_may_export_at_once(found: dict[str, Any]) -> None:
     assert found["own"]["exported_at_once"] == [[True, True], 2]
+
+
+@pytest.mark.slow
+def test_a_malformed_tf_config_is_named(found: dict[str, Any]) -> None:
+    (_, first), (kind, second) = found["own"]["malformed"]
+    assert "the variable TF_CONFIG is not JSON: Expecting property name" in first
+    assert kind == "ValueError" and "the variable TF_CONFIG is '[]', and not a JSON object" in second
 
 
 @pytest.mark.slow
