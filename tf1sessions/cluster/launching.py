@@ -16,7 +16,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,11 +27,10 @@ from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
 from tf1sessions.cluster.ports import HeldPorts, check_address, listening
 from tf1sessions.cluster.tasks import Cluster, Task
 from tf1sessions.errors import ConfigError
-from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.scripts.events import Event, JobEnded, JobStarted, Note, RunStarted, RunSummary
 from tf1sessions.scripts.jobs import Job, JobSettings, check_job
 from tf1sessions.scripts.runner import Run, RunSettings
-from tf1sessions.scripts.servers import Server
+from tf1sessions.scripts.servers import bare_server
 from tf1sessions.source.program import Program, read_module, read_script
 from tf1sessions.texts import quoted
 
@@ -262,11 +261,7 @@ def _target(settings: LaunchSettings) -> dict[str, Any]:
     if not settings.tf2:
         return {"target": "tf1sessions.cluster.task_main:execute", "more": more}
     more["not_given"] = [name for name in ("TF_USE_LEGACY_KERAS", "TF_ENABLE_ONEDNN_OPTS") if name not in os.environ]
-
-    def server(env: Mapping[str, str]) -> Server:
-        return WorkerServer(("tf1sessions.cluster.tf2_main:preload",), env)
-
-    return {"target": "tf1sessions.cluster.tf2_main:execute", "more": more, "server": server}
+    return {"target": "tf1sessions.cluster.tf2_main:execute", "more": more, "server": bare_server}
 
 
 class _Watcher:

@@ -23,14 +23,10 @@ from .marks import TASK_VARIABLE, Marks
 from .ports import listening
 from .task_main import bind_to_loopback
 
-__all__ = ["execute", "preload"]
+__all__ = ["execute"]
 
 _log = logging.getLogger("tf1sessions")
 _LOOK_SECS = 0.05  # between two looks for the server; arbitrary
-
-
-def preload() -> None:
-    """Import nothing more: a program may choose its Keras before it imports TensorFlow."""
 
 
 def execute(payload: Mapping[str, Any]) -> int:
