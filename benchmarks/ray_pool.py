@@ -1,11 +1,14 @@
 """RaySessionPool against bare actors and ProcessSessionPool, in one run: python benchmarks/ray_pool.py [WHAT ...].
 
-WHAT is one or more of jobs, arrays, start, loss; all by default. It starts a cluster of its own on this machine: a head
-node, and two nodes of two CPUs each. The ways take turns, so that a busy machine slows all; a figure is the median of
-the rounds. The first column is ours; the others say how many times as long theirs takes: above 1 ours is ahead.
+WHAT is one or more of jobs, arrays, start, loss, plan; all by default. It starts a cluster of its own on this machine:
+a head node, and two nodes of two CPUs each. The ways take turns, so that a busy machine slows all; a figure is the
+median of the rounds. The first column is ours; the others say how many times as long theirs takes: above 1 ours is
+ahead.
 
     actor      a bare actor of Ray with the same method, one call after another, as a worker's jobs are
     process    ProcessSessionPool
+
+plan is what the page on Ray plans larger clusters with: what one job, one worker and one model cost.
 
 With RAY_AUTH_MODE=disabled in the environment, Ray makes no token in the user's home.
 """
@@ -24,7 +27,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from tf1sessions.pools.processes import ProcessSessionPool
-from tf1sessions.pools.ray_pool import RaySessionPool
+from tf1sessions.pools.ray_pool import RaySessionPool, put_model
 
 ROUNDS = 5
 JOBS = 200
@@ -165,8 +168,58 @@ def loss(cluster, nodes):
     print(f"  {statistics.median(found):.1f} s   ({min(found):.1f} to {max(found):.1f})")
 
 
+def plan():
+    print("\nwhat a job, a worker and a model cost")
+    many = 5000
+    for count in (2, 8):
+        with RaySessionPool(count, mode="tf2", num_cpus=0.1) as pool:
+            list(pool.map(abs, range(4 * count)))
+            before = resident_mb()
+            took = seconds(lambda: list(pool.map(abs, range(many))))
+            print(f"  {count} workers: {many / took:.0f} empty jobs a second; {took / many * 1000:.2f} ms each")
+            print(f"    by hundreds: {many / seconds(lambda: list(pool.map(abs, range(many), chunksize=100))):.0f}")
+            print(f"    {(resident_mb() - before) / many * 1000:.1f} kB of this process for each of the {many} jobs")
+    path = os.path.join(tempfile.mkdtemp(prefix="ray-"), "net.pb")
+    frozen_graph(path)
+    size = os.path.getsize(path) / 2**20
+    stored = {}
+    put = seconds(lambda: stored.update(model=put_model(path)))
+    print(f"  a frozen graph of {size:.0f} MB into the object store: {put:.2f} s")
+    with RaySessionPool(1, model=stored["model"]) as pool:
+        first = seconds(lambda: pool.submit(memory_with).result())
+        print(f"  a worker with it: {first:.1f} s until its first result, {pool.submit(memory_with).result():.0f} MB")
+    with RaySessionPool(1) as pool:
+        first = seconds(lambda: pool.submit(two, 1.0).result())
+        print(f"  a worker with a session: {first:.1f} s, {pool.submit(memory_of).result():.0f} MB")
+
+
+def resident_mb():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def memory_of(session):
+    return resident_mb()
+
+
+def memory_with(model):
+    model(x=np.ones([1, 1024], np.float32))
+    return resident_mb()
+
+
+def frozen_graph(path):
+    from tf1sessions import tf1 as tf
+
+    with tf.Graph().as_default() as graph:
+        y = tf.placeholder(tf.float32, [None, 1024], name="x")
+        for _ in range(25):
+            y = tf.nn.relu(tf.matmul(y, tf.constant(np.random.rand(1024, 1024).astype("f") / 512)))
+        tf.identity(y, name="y")
+    tf.io.write_graph(graph, os.path.dirname(path), os.path.basename(path), as_text=False)
+
+
 def main(wanted):
-    known = ("jobs", "arrays", "start", "loss")
+    known = ("jobs", "arrays", "start", "loss", "plan")
     for name in wanted:
         if name not in known:
             raise SystemExit(f"what is {name!r}? Give one or more of {', '.join(known)}.")
@@ -189,6 +242,8 @@ def main(wanted):
                     if part.__name__ in wanted:
                         part(ours, process, actor)
                 ray.kill(actor)
+        if "plan" in wanted:
+            plan()
         if "start" in wanted:
             start()
         if "loss" in wanted:

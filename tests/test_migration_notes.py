@@ -163,7 +163,7 @@ def test_tables_of_options_are_complete() -> None:
         )
         for row in table(page, "Option")
     ]
-    assert {name for row in rows for name in re.findall(r"(?<=`)--?[A-Za-z-]+", row[0])} == option_names()
+    assert {name for row in rows for name in re.findall(r"(?<=`)--?[A-Za-z0-9-]+", row[0])} == option_names()
 
 
 def test_states_keys_and_settings_are_the_real_ones() -> None:

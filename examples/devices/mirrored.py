@@ -5,15 +5,19 @@
 Each replica computes the loss of its part; the gradients are summed. So each divides by the size of the whole batch and
 not of its part: the steps are then those of one device with that batch.
 
-The pitfall, which `tf1sessions doctor` names late-visible-devices: GPUs that are chosen after a look at them. CUDA has
-read the variable by then, and the strategy takes all GPUs::
+The pitfall, which `tf1sessions doctor` names mean-in-replica: a loss that is the mean of a replica's part. The gradients
+are summed, and with two replicas each step is twice as large::
 
-    import os
     import tensorflow as tf
 
-    print(tf.config.list_physical_devices("GPU"))
-    os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"
     strategy = tf.distribute.MirroredStrategy()
+
+    def replica_step(points, wanted):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(points @ weight - wanted))
+        optimizer.apply_gradients([(tape.gradient(loss, weight), weight)])
+
+    strategy.run(replica_step, args=batch)
 """
 
 import numpy as np

@@ -5,19 +5,19 @@
 TF_CONFIG tells each worker the addresses of all and its own number. On several machines each runs `work` with its
 number, and with addresses that the others reach. TensorFlow's servers ask nobody who he is: on trusted networks only.
 
-The pitfall, which `tf1sessions doctor` names fork-after-session: workers that are forked after a look at the GPUs wait
-for ever at their first use of TensorFlow::
+A program that is one worker, and takes its number from TF_CONFIG, is started by `tf1sessions launch --tf2 --workers 2`.
 
-    import multiprocessing
+The pitfall, which `tf1sessions doctor` names late-multi-worker: the strategy starts the worker's server, and after the
+first use of TensorFlow it is too late for that::
+
     import tensorflow as tf
 
-    def work(index):
-        strategy = tf.distribute.MultiWorkerMirroredStrategy()
-        print(strategy.reduce("SUM", tf.constant(index), axis=None))
+    start = tf.constant(0.0)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
 
-    count = len(tf.config.list_physical_devices("GPU"))
-    for index in range(2):
-        multiprocessing.get_context("fork").Process(target=work, args=(index,)).start()
+    @tf.function
+    def total():
+        return strategy.reduce("SUM", start + 1.0, axis=None)
 """
 
 import contextlib

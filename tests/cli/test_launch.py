@@ -45,6 +45,9 @@ def call(*args: str) -> Result:
         (["--chief", "train.py"], "its chief is worker 0"),
         (["train.py", "--", "--task_index", "7"], "launch gives each task its own --task_index"),
         (["--flag", "rank=x", "train.py"], "is not ROLE=NAME"),
+        (["--tf2", "--ps", "1", "config.py"], "Give --chief, or for MultiWorkerMirroredStrategy --ps 0"),
+        (["--tf2", "--threads", "2", "config.py"], "Leave out --threads and --memory-fraction"),
+        (["--tf2", "--horovod", "2", "config.py"], "--tf2 is not for ranks of Horovod"),
         (["--first-port", "65534", "train.py"], "port 65536 is above 65535"),
         (["--start-limit", "0", "train.py"], "is not a number of seconds above 0"),
         (["--hosts", "a,b,c", "train.py"], "--hosts is for --print commands"),
@@ -72,6 +75,9 @@ def test_print_starts_nothing(folder: Path) -> None:
     assert "tf1sessions run train.py -- --job_name=ps --task_index=0 --ps_hosts=HOST1:2222" in done.stdout
     assert done.stdout.count("--rate=1") == 3
     assert call("--print", "slurm", "--chief", "config.py").stdout.count("srun ") == 4
+    shown = call("--print", "slurm", "--tf2", "--ps", "1", "--chief", "config.py", "--", "x").stdout
+    assert shown.count("python config.py x &") == 4 and shown.count("workers+=") == 1
+    assert call("--print", "commands", "--tf2", "config.py").stdout.count("' python config.py\n") == 2
     assert not (folder / "runs").exists()
 
 

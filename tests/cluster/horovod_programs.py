@@ -48,6 +48,7 @@ import tensorflow as tf
 import horovod.tensorflow as hvd
 from horovod.tensorflow.compression import Compression
 import horovod.tensorflow.keras as keras_hvd
+from tensorflow.python.eager import context as eager_context
 
 hvd.init()
 rank, size = hvd.rank(), hvd.size()
@@ -65,18 +66,39 @@ mine = tf.constant([1.0, 2.0]) * (rank + 1)
 slices = tf.IndexedSlices(tf.ones([1 + rank, 2]), tf.range(1 + rank), [4, 2])
 summed = hvd.allreduce(slices, average=False)
 v = tf.get_variable("v", [2], initializer=tf.constant_initializer(rank + 5.0))
+
+
+def taped():
+    w = tf.constant([3.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        loss = tf.reduce_sum(w * w * mine_here)
+    gradients = hvd.DistributedGradientTape(tape).gradient(loss, {"w": w, "unused": tf.constant(0.0)})
+    assert gradients["unused"] is None
+    return gradients["w"]
+
+
+mine_here = [1.0 + rank, 2.0 + 2.0 * rank]
+with eager_context.eager_mode():
+    assert taped().numpy().tolist() == [9.0, 24.0], taped()
+    v_here = tf.Variable([float(rank)])
+    hvd.broadcast_variables([v_here], root_rank=1)
+    assert v_here.numpy().tolist() == [1.0]
 order = [lambda: hvd.allreduce(mine, name="first"), lambda: hvd.allreduce(mine * 2.0, name="second")]
 first, second = (order if rank == 0 else order[::-1])[0](), (order if rank == 0 else order[::-1])[1]()
 fetches = {
     "average": hvd.allreduce(mine),
     "sum": hvd.allreduce(mine, op=hvd.Sum),
     "min": hvd.allreduce(mine, op=hvd.Min),
+    "max": hvd.allreduce(mine, op=hvd.Max),
+    "product": hvd.allreduce(mine, op=hvd.Product),
     "half": hvd.allreduce(mine, compression=Compression.fp16),
     "gather": hvd.allgather(tf.fill([1 + rank, 2], rank)),
     "text": hvd.broadcast(mine, 1),
     "slices": tf.scatter_nd(tf.expand_dims(summed.indices, 1), summed.values, [4, 2]),
     "gradient": tf.gradients(hvd.allreduce(mine, average=False), mine)[0],
     "both": (first if rank == 0 else second) + 0.0,
+    "tape": taped(),
 }
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
@@ -84,9 +106,11 @@ with tf.Session() as session:
     found = session.run(fetches)
     session.run(second if rank == 0 else first)
     expected = {
-        "average": [1.5, 3.0], "sum": [3.0, 6.0], "min": [1.0, 2.0], "half": [1.5, 3.0],
+        "average": [1.5, 3.0], "sum": [3.0, 6.0], "min": [1.0, 2.0], "max": [2.0, 4.0],
+        "product": [2.0, 8.0], "half": [1.5, 3.0],
         "gather": [[0, 0], [1, 1], [1, 1]], "text": [2.0, 4.0],
         "slices": [[2, 2], [1, 1], [0, 0], [0, 0]], "gradient": [2.0, 2.0], "both": [1.5, 3.0],
+        "tape": [9.0, 24.0],
     }
     for name, value in expected.items():
         assert np.array_equal(found[name], value), (name, found[name])
@@ -116,6 +140,14 @@ fit = {"batch_size": 8, "epochs": 3, "verbose": 0, "shuffle": False}
 history = model.fit(features[half], targets[half], callbacks=callbacks, **fit)
 print("weights", np.concatenate([each.ravel() for each in model.get_weights()]).round(5).tolist(), "loss",
       [round(float(each), 5) for each in history.history["loss"]])
+model.save("rank%d.h5" % hvd.rank())
+loaded = hvd.load_model("rank%d.h5" % hvd.rank())
+assert type(loaded.optimizer).__name__ == "SGD" and tf.keras.backend.get_value(loaded.optimizer.iterations) == 12
+for each in (model, loaded):  # what was loaded goes on as the model does: its gradients are those of both ranks, too
+    each.train_on_batch(features[half], targets[half])
+after = [np.concatenate([each.ravel() for each in one.get_weights()]) for one in (model, loaded)]
+assert np.allclose(*after, rtol=1e-6), after
+assert np.allclose(hvd.allreduce(after[1], name="loaded"), after[1], rtol=1e-6), after
 """
 
 PLAIN = "print('no Horovod here')"

@@ -42,12 +42,57 @@ def main(_):
     with tf.train.MonitoredTrainingSession(
         server.target, is_chief=FLAGS.task_index == 0, checkpoint_dir=FLAGS.folder, hooks=hooks, config=config
     ) as session:
+        print("training", flush=True)
         while not session.should_stop():
             _, value = session.run([train, loss], feed)
         print("loss", float(value) < 1.0, os.environ["TF_CONFIG"])
 
 
 tf.app.run()
+"""
+
+#: The same with a Supervisor.
+_head, _ = BETWEEN_GRAPH.split("    hooks =")
+SUPERVISED = f"""{_head}    chief = FLAGS.task_index == 0
+    keeper = tf.train.Supervisor(is_chief=chief, logdir=FLAGS.folder, global_step=step)
+    with keeper.managed_session(server.target, config=config) as session:
+        print("training", flush=True)
+        count = 0
+        while not keeper.should_stop() and count < 60:  # at most
+            count, value, _ = session.run([step, loss, train], feed)
+        print("loss", float(value) < 1.0, count >= 60)
+    keeper.stop()
+
+
+tf.app.run()
+"""
+
+#: Of TensorFlow 2: two workers that learn the mean of what they have.
+MULTI_WORKER = """
+import json, os
+import tensorflow as tf
+
+assert tf.executing_eagerly() and os.environ.get("TF_USE_LEGACY_KERAS") == os.environ.get("LEGACY_KERAS_BEFORE")
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+index = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+with strategy.scope():
+    weight = tf.Variable(0.0)
+
+
+def replica():
+    gradient = 2.0 * (weight - (1.0 + index))
+    mean = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.MEAN, gradient)
+    weight.assign_sub(0.2 * mean)
+
+
+@tf.function
+def step():
+    strategy.run(replica)
+
+
+for _ in range(30):
+    step()
+print("weight %.3f of %d" % (weight.numpy(), strategy.num_replicas_in_sync))
 """
 
 IN_GRAPH = """

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from horovod_programs import KERAS, OPERATIONS, PLAIN, TRAINING
 from plain_jobs import Plain
 
+from tf1sessions.cluster.horovod_launch import check_not_installed, uses_horovod
 from tf1sessions.errors import ConfigError
 from tf1sessions.horovod.launched import VARIABLE, Launched, read
+from tf1sessions.scripts.horovod_modules import is_installed
+from tf1sessions.source.program import read_script
 
 pytest_plugins = ("plain_fixture",)
 LAUNCH = ["-m", "tf1sessions", "launch"]
@@ -89,6 +94,38 @@ def test_a_program_without_horovod_is_said(plain: Plain) -> None:
     plain.script("plain.py", PLAIN)
     code, text = launch(plain, "--horovod", "2", "plain.py")
     assert code == 1 and "has not called hvd.init()" in text, text
+
+
+@pytest.mark.parametrize(
+    ("files", "is_there", "is_used", "is_horovod"),
+    [
+        ((), False, True, False),
+        (("horovod.py",), True, False, False),
+        (("horovod/__init__.py", "horovod/tensorflow.py"), True, False, False),
+        (("horovod/events.out",), False, True, False),  # a folder of logs
+        (("lib/horovod/__init__.py", "lib/horovod/tensorflow/__init__.py"), True, True, True),
+    ],
+)
+def test_whose_horovod_it_is(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    files: tuple[str, ...],
+    is_there: bool,
+    is_used: bool,
+    is_horovod: bool,
+) -> None:
+    """None at all, a module of the program's own, and one that is installed, which must have its own launcher."""
+    for name in ("train.py", *files):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("import horovod.tensorflow as hvd\n" if name == "train.py" else "x = 1\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "lib"), *sys.path])
+    assert is_installed() is is_there
+    assert uses_horovod(read_script(tmp_path / "train.py")) is is_used
+    if is_horovod:
+        with pytest.raises(ConfigError, match=r"lib/horovod.*its own launcher[\s\S]*horovodrun -np 3"):
+            check_not_installed(3)
+    else:
+        check_not_installed(3)
 
 
 def test_what_a_launch_gives() -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from plain_jobs import Plain
-from programs import ALONE, BETWEEN_GRAPH, ESTIMATOR, IN_GRAPH
+from programs import ALONE, BETWEEN_GRAPH, ESTIMATOR, IN_GRAPH, MULTI_WORKER, SUPERVISED
 from support import wait_for
 
 pytest_plugins = ("plain_fixture",)
@@ -20,8 +22,8 @@ LAUNCH = ["-m", "tf1sessions", "launch"]
 DEADLINE = 120.0
 
 
-def launch(plain: Plain, *args: str) -> subprocess.Popen[bytes]:
-    return plain.start(*args, program=LAUNCH)
+def launch(plain: Plain, *args: str, **options: Any) -> subprocess.Popen[bytes]:
+    return plain.start(*args, program=LAUNCH, **options)
 
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
@@ -38,10 +40,13 @@ def log(plain: Plain, run: str, name: str) -> str:
     return (plain.folder / run / record["log"]).read_text()
 
 
-def test_clusters_end_well_two_at_once(plain: Plain) -> None:
+def test_clusters_end_well_three_at_once(plain: Plain) -> None:
     plain.script("train.py", BETWEEN_GRAPH)
     plain.script("in_graph.py", IN_GRAPH)
-    first = launch(plain, "--out", "a", "train.py", "--", "--folder=a_model")
+    plain.script("supervised.py", SUPERVISED)
+    malformed = {**os.environ, "TF_CONFIG": "{"}
+    first = launch(plain, "--out", "a", "train.py", "--", "--folder=a_model", env=malformed)
+    third = launch(plain, "--out", "c", "supervised.py")
     second = launch(plain, "--out", "b", "in_graph.py", "--", "{job_name}", "{task_index}")
     listening: set[str] = set()
     ports = []
@@ -52,6 +57,7 @@ def test_clusters_end_well_two_at_once(plain: Plain) -> None:
     assert code == 0, text
     assert states(plain, "a") == {"ps:0": "done", "worker:0": "done", "worker:1": "done"}
     assert "each task learns which it is from --job_name --task_index --ps_hosts --worker_hosts and TF_CONFIG" in text
+    assert "the TF_CONFIG of the environment is of another cluster, and is replaced" in text
     for number in range(2):
         said = log(plain, "a", f"worker:{number}")
         assert "loss True" in said
@@ -69,6 +75,26 @@ def test_clusters_end_well_two_at_once(plain: Plain) -> None:
     assert states(plain, "b") == {"ps:0": "done", "worker:0": "done", "worker:1": "done"}
     assert "sum 3.0" in log(plain, "b", "worker:0")
     assert "pc-01:2222, pc-02:2222, pc-03:2222 are those of this cluster instead" in text
+
+    code, text = ended(third)
+    assert code == 0, text
+    assert all("loss True True" in log(plain, "c", f"worker:{number}") for number in range(2))
+
+
+def test_programs_of_tensorflow_2(plain: Plain) -> None:
+    plain.script("workers.py", MULTI_WORKER)
+    keras = os.environ.get("TF_USE_LEGACY_KERAS")
+    environment = {**os.environ, **({"LEGACY_KERAS_BEFORE": keras} if keras is not None else {})}
+    with launch(plain, "--tf2", "--out", "run", "workers.py", env=environment) as process:
+        listening = ""
+        while process.poll() is None:
+            shown = subprocess.run(["ss", "-Hltn"], stdout=subprocess.PIPE, text=True).stdout
+            listening += "".join(re.findall(r"\S*%lo:\d+ ", shown))
+        code, text = ended(process)
+    assert code == 0, text
+    for number in range(2):
+        assert "weight 1.500 of 2" in log(plain, "run", f"worker:{number}")
+    assert listening  # the servers are on the loopback device
 
 
 def test_an_estimator_with_chief_worker_and_evaluator(plain: Plain) -> None:
@@ -112,9 +138,12 @@ def test_a_program_that_builds_no_server_is_refused(plain: Plain) -> None:
     assert re.search(r"worker:\d is done, and no task has built a tf.train.Server", text)
 
 
-@pytest.mark.parametrize("victim", ["worker:1", "ps:0"])
-def test_a_task_that_is_terminated_ends_the_cluster(plain: Plain, victim: str) -> None:
-    plain.script("train.py", BETWEEN_GRAPH.replace("last_step=60", "last_step=10**9"))
+@pytest.mark.parametrize(
+    ("victim", "program"), [("worker:1", BETWEEN_GRAPH), ("ps:0", SUPERVISED), ("worker:0", SUPERVISED)]
+)
+def test_a_task_that_is_terminated_ends_the_cluster(plain: Plain, victim: str, program: str) -> None:
+    endless = program.replace("last_step=60", "last_step=10**9").replace("count < 60", "True")
+    plain.script("train.py", endless)
     with launch(plain, "--out", "run", "train.py") as process:
         wait_for(lambda: is_training(plain), "the workers", DEADLINE)
         name = victim.replace(":", "_")
@@ -136,7 +165,7 @@ def test_nothing_stays_when_the_launch_is_killed(plain: Plain) -> None:
 
 def is_training(plain: Plain) -> bool:
     logs = list((plain.folder / "run").glob("*worker*.log")) if (plain.folder / "run").exists() else []
-    return len(logs) == 2 and all("Graph was finalized" in path.read_text() for path in logs)
+    return len(logs) == 2 and all("training\n" in path.read_text() for path in logs)
 
 
 def holds_log(pid: int, name: str) -> bool:

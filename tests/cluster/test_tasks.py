@@ -14,7 +14,8 @@ def test_tasks_have_their_addresses_in_order() -> None:
     assert Cluster.size(2, 1, chief=True) == 4
     cluster = Cluster.at(["a:1", "b:1", "c:1", "d:1"], ps=2, workers=1, chief=True, evaluator=True)
     assert [task.name for task in cluster.tasks] == ["ps:0", "ps:1", "chief:0", "worker:0", "evaluator:0"]
-    assert [task.trains for task in cluster.tasks] == [False, False, True, True, False]
+    assert [cluster.trains(task) for task in cluster.tasks] == [False, False, True, True, False]
+    assert [cluster.trains(task, tf2=True) for task in cluster.tasks] == [False, False, True, False, False]
     assert cluster.spec() == {"chief": ["c:1"], "ps": ["a:1", "b:1"], "worker": ["d:1"]}
     config = json.loads(cluster.tf_config(cluster.tasks[4]))
     assert config == {

@@ -269,6 +269,44 @@ for worker in workers:
     threads.append(threading.Thread(target=job))
 """,
     ],
+    "late-multi-worker": [
+        """
+mean = tf.function(lambda values: values)
+print(tf.config.list_logical_devices())
+strategy = tf.distribute.MultiWorkerMirroredStrategy()  # <-
+""",
+        """
+def main():
+    start = tf.constant(0.0)
+    strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()  # <-
+    with strategy.scope(), tf.GradientTape() as tape:
+        pass
+main()
+""",
+    ],
+    "mean-in-replica": [
+        """
+strategy = tf.distribute.MirroredStrategy()
+def replica_step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - y))  # <-
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+    return loss
+@tf.function
+def step(batch):
+    return strategy.run(replica_step, args=batch)
+""",
+        """
+class Trainer:
+    def __init__(self):
+        self.strategy = tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"])
+def step():
+    cost = tf.losses.mean_squared_error(wanted, found)  # <-
+    return optimizer.minimize(cost)
+def train(my_strategy):
+    my_strategy.experimental_run_v2(step)
+""",
+    ],
     "ops-in-loop": [
         """
 with tf.Session() as sess:
@@ -744,6 +782,52 @@ def work(rows):
             total = value * 2
         sess.run(y, {x: total})
 threading.Thread(target=work, args=(rows,)).start()
+""",
+    ],
+    "late-multi-worker": [
+        """
+f = tf.function(lambda: 1)
+print(tf.config.list_physical_devices("GPU"))
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+x = tf.constant(0.0)
+""",
+        """
+x = tf.constant(0.0)
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+with tf.Session() as sess:
+    pass
+""",
+        """
+f = tf.function(lambda: 1)
+x = tf.constant(0.0)
+strategy = tf.distribute.MirroredStrategy()
+""",
+    ],
+    "mean-in-replica": [
+        """
+def step(x, y):
+    loss = tf.reduce_mean(tf.square(model(x) - y)) / strategy.num_replicas_in_sync
+    optimizer.apply_gradients([(tf.gradients(loss, w)[0], w)])
+strategy.run(step, args=(x, y))
+""",
+        """
+def step(x, y):
+    loss = tf.nn.compute_average_loss(tf.square(model(x) - y), global_batch_size=64)
+    mean = tf.reduce_mean(loss)
+    optimizer.minimize(loss)
+strategy.run(step, args=(x, y))
+""",
+        """
+def step(x, y):
+    loss = tf.reduce_mean(tf.square(model(x) - y))
+    return loss
+strategy.run(step, args=(x, y))
+""",
+        """
+def step(x, y):
+    loss = tf.reduce_mean(tf.square(model(x) - y))
+    optimizer.minimize(loss)
+pool.run(step, args=(x, y))
 """,
     ],
     "ops-in-loop": [

@@ -18,7 +18,7 @@ import contrib_record
 GOLDEN = ROOT / "tests" / "golden" / "data" / "estimator" / "distribute.json.gz"
 
 _PROGRAM = """
-import logging, os, sys
+import logging, os, sys, threading
 sys.path.insert(0, sys.argv[1])
 import distribute_cases as cases
 import estimator_cases
@@ -63,7 +63,34 @@ def refused(world):
     made = cases.made(world, cases.squares(world), cluster)
     return [world.error(call, cases.data(world)) for call in (made.train, made.evaluate)]
 
-own = {"uneven": uneven, "metric_names": metric_names}
+def exported_at_once(world):
+    from concurrent.futures import ThreadPoolExecutor
+    from tf1sessions.estimator import saved_models
+
+    base, barrier = world.folder(), threading.Barrier(2, timeout=60)
+
+    def export(_):
+        barrier.wait()
+        with saved_models.new_folder(base, None, False) as (folder, builder):
+            barrier.wait()  # both build at the same time
+            with tf.Graph().as_default(), tf.Session() as session:
+                builder.add_meta_graph_and_variables(session, ["serve"])
+        return os.path.exists(os.path.join(folder, b"saved_model.pb"))
+
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(export, range(2))), len(os.listdir(base))
+
+def malformed(world):
+    found = []
+    for text in ("{", "[]"):
+        os.environ["TF_CONFIG"] = text
+        try:
+            found.append(world.error(estimator.RunConfig))
+        finally:
+            del os.environ["TF_CONFIG"]
+    return found
+
+own = {"malformed": malformed, "uneven": uneven, "metric_names": metric_names, "exported_at_once": exported_at_once}
 report(own=estimator_cases.run(tf, estimator, own, own))
 refusals = {"refused": refused}
 report(refused=estimator_cases.run(tf, estimator, refusals, refusals)["refused"])
@@ -90,6 +117,18 @@ def test_a_last_step_that_has_too_few_batches_does_nothing(found: dict[str, Any]
     assert warnings == [told] * 3
     kind, text = found["own"]["metric_names"]
     assert kind == "ValueError" and "already defines a default metric" in text
+
+
+@pytest.mark.slow
+def test_a_chief_and_a_worker_may_export_at_once(found: dict[str, Any]) -> None:
+    assert found["own"]["exported_at_once"] == [[True, True], 2]
+
+
+@pytest.mark.slow
+def test_a_malformed_tf_config_is_named(found: dict[str, Any]) -> None:
+    (_, first), (kind, second) = found["own"]["malformed"]
+    assert "the variable TF_CONFIG is not JSON: Expecting property name" in first
+    assert kind == "ValueError" and "the variable TF_CONFIG is '[]', and not a JSON object" in second
 
 
 @pytest.mark.slow

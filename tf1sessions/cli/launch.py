@@ -38,6 +38,12 @@ __all__ = ["launch"]
 )
 @click.option("--evaluator", is_flag=True, help="A task that evaluates checkpoints, for train_and_evaluate.")
 @click.option(
+    "--tf2",
+    is_flag=True,
+    help="The program is TensorFlow 2, a ported one for example, with MultiWorkerMirroredStrategy, or, with --ps and "
+    "--chief, ParameterServerStrategy. It runs by plain Python. Default of --ps with it: 0.",
+)
+@click.option(
     "--horovod",
     "ranks",
     type=click.IntRange(1, 1000),
@@ -204,7 +210,8 @@ def launch(
 # Options that are settings of each task or rank.
 _SHARED = ("time_limit", "threads", "memory_fraction", "visible_devices")
 # Options of launch that are about parameter servers and workers.
-_OF_TASKS = ("ps", "workers", "chief", "evaluator", "flags", "restart", "address", "evaluator_limit", "form", "hosts")
+_ROLES = ("ps", "workers", "chief", "evaluator")
+_OF_TASKS = (*_ROLES, "tf2", "flags", "restart", "address", "evaluator_limit", "form", "hosts")
 
 
 def _check_form(ctx: click.Context, options: dict[str, Any]) -> int | None:
@@ -223,6 +230,8 @@ def _check_form(ctx: click.Context, options: dict[str, Any]) -> int | None:
             )
     if ranks is None:
         options.pop("stall_limit")
+    if options["tf2"] and ctx.get_parameter_source("ps") is not click.core.ParameterSource.COMMANDLINE:
+        options["ps"] = 0
     return ranks
 
 
@@ -292,7 +301,7 @@ def _print(form: str, job: Job, settings: LaunchSettings, hosts: str | None) -> 
     names = hosts.split(",") if hosts is not None else [f"HOST{number}" for number in range(1, count + 1)]
     shape = (settings.ps, settings.workers, settings.chief, settings.evaluator)
     cluster = Cluster.at(recipes.addresses(names, count), *shape)
-    for line in recipes.FORMS[form](recipes.Recipe(job, cluster, found)):
+    for line in recipes.FORMS[form](recipes.Recipe(job, cluster, found, settings.tf2)):
         click.echo(line)
 
 

@@ -13,4 +13,5 @@ In the caller's process, without TensorFlow::
 In a task's process::
 
     task_main.py     runs the program, with its server bound to the loopback interface
+    tf2_main.py      the same for programs of TensorFlow 2, by plain Python
 """

@@ -9,9 +9,11 @@ that fails ends the run (``fail_fast``).
 
 from __future__ import annotations
 
+import importlib.machinery
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
 from tf1sessions.cluster.ports import HeldPorts
@@ -22,8 +24,9 @@ from tf1sessions.scripts.events import Event, JobEnded, Note, RunStarted, RunSum
 from tf1sessions.scripts.jobs import Job, JobSettings, check_job
 from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.source.program import Program
+from tf1sessions.texts import quoted
 
-__all__ = ["HorovodLaunch", "HorovodSettings", "uses_horovod"]
+__all__ = ["HorovodLaunch", "HorovodSettings", "check_not_installed", "uses_horovod"]
 
 _KEY_BYTES = 32
 
@@ -54,10 +57,29 @@ class HorovodSettings:
 
 
 def uses_horovod(program: Program) -> bool:
-    """Whether a program imports Horovod, and builds no ``tf.train.Server``."""
+    """Whether a program imports Horovod, not a module of its own by that name, and builds no ``tf.train.Server``."""
+    if any(file.module.partition(".")[0] == "horovod" for file in program.files):
+        return False
     lines = [line for file in program.files for line in file.lines]
     imports = any(line.lstrip().startswith(("import horovod", "from horovod")) for line in lines)
     return imports and not any("train.Server" in line for line in lines)
+
+
+def check_not_installed(size: int) -> None:
+    """Refuse to start ranks where Horovod itself is installed: programs would import it, and each be the only rank.
+
+    Raises:
+        ConfigError: It is.
+    """
+    spec = importlib.machinery.PathFinder.find_spec("horovod")
+    for folder in spec.submodule_search_locations or () if spec is not None else ():
+        if Path(folder, "tensorflow", "__init__.py").exists():
+            raise ConfigError(
+                f"Horovod itself is installed, in {quoted(folder)}, and is what a program imports: its ranks need its "
+                "own launcher",
+                where="option --horovod",
+                next_step=f"Start them with: horovodrun -np {size} tf1sessions run SCRIPT; or uninstall horovod.",
+            )
 
 
 class HorovodLaunch:
@@ -74,6 +96,7 @@ class HorovodLaunch:
 
     def __init__(self, job: Job, settings: HorovodSettings, listener: Callable[[Event], None] | None = None) -> None:
         check_job(job)
+        check_not_installed(settings.size)
         self._settings = settings
         self._listener: Callable[[Event], None] = listener or (lambda event: None)
         self._marks: Marks | None = None
@@ -127,8 +150,8 @@ class HorovodLaunch:
                 self.is_not_distributed = True
                 self._listener(
                     Note(
-                        f"{name} is done and has not called hvd.init(): the program does not use Horovod, or a Horovod "
-                        "that is installed. One that is not distributed is for tf1sessions run."
+                        f"{name} is done and has not called hvd.init(): the program does not use Horovod, or a module "
+                        "of its own by that name. One that is not distributed is for tf1sessions run."
                     )
                 )
                 self.running.fail("a rank has not called hvd.init()")

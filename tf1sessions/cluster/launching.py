@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tf1sessions.cluster import flags
 from tf1sessions.cluster.horovod_launch import uses_horovod
@@ -29,6 +30,7 @@ from tf1sessions.errors import ConfigError
 from tf1sessions.scripts.events import Event, JobEnded, JobStarted, Note, RunStarted, RunSummary
 from tf1sessions.scripts.jobs import Job, JobSettings, check_job
 from tf1sessions.scripts.runner import Run, RunSettings
+from tf1sessions.scripts.servers import bare_server
 from tf1sessions.source.program import Program, read_module, read_script
 from tf1sessions.texts import quoted
 
@@ -56,8 +58,14 @@ class LaunchSettings:
             the loopback interface.
         start_limit_secs: How long a task may take to build its server.
         evaluator_limit_secs: How long the evaluator may go on when the training is done.
+        tf2: Whether the program is TensorFlow 2 (tf2_main.py). With parameter servers it has a chief then, which gives
+            the workers what they do: the cluster is done when the chief is.
         job: Settings for all tasks; parameter servers see no GPU.
         run: How they are run together.
+
+    Raises:
+        ConfigError: With ``tf2``: parameter servers without a chief, or limits of memory or threads, which such a
+            program sets itself.
     """
 
     ps: int = 1
@@ -70,8 +78,25 @@ class LaunchSettings:
     address: str | None = None
     start_limit_secs: float = 300.0
     evaluator_limit_secs: float = 120.0
+    tf2: bool = False
     job: JobSettings = JobSettings()
     run: RunSettings = field(default_factory=RunSettings)
+
+    def __post_init__(self) -> None:
+        if not self.tf2:
+            return
+        if self.ps and not self.chief:
+            raise ConfigError(
+                "a program of TensorFlow 2 with parameter servers has a chief, which gives the workers what they do",
+                where="option --tf2",
+                next_step="Give --chief, or for MultiWorkerMirroredStrategy --ps 0.",
+            )
+        if self.job.threads is not None or self.job.memory_fraction is not None:
+            raise ConfigError(
+                "a program of TensorFlow 2 sets its threads and its memory itself",
+                where="option --tf2",
+                next_step="Leave out --threads and --memory-fraction.",
+            )
 
 
 def program_flags(job: Job, settings: LaunchSettings) -> flags.TaskFlags:
@@ -163,17 +188,17 @@ class Launch:
                     settings.run,
                     parallel=len(tasks),
                     fail_fast=True,
-                    target="tf1sessions.cluster.task_main:execute",
-                    more={"loopback": settings.address is None},
+                    **_target(settings),
                 ),
                 self._on_event,
             )
         except BaseException:
             self._held.close()
             raise
-        self._watcher = _Watcher(self.running, tasks, self._held.ports, settings.start_limit_secs)
+        self._left = {index for index, task in enumerate(tasks) if self.cluster.trains(task, settings.tf2)}
+        limit = settings.start_limit_secs
+        self._watcher = _Watcher(self.running, tasks, frozenset(self._left), self._held.ports, limit)
         self.is_not_distributed = False  # whether the program turned out not to be distributed
-        self._left = {index for index, task in enumerate(tasks) if task.trains}
 
     def run(self) -> RunSummary:
         """Run the cluster and wait for its end.
@@ -223,10 +248,20 @@ class Launch:
     def _end_the_others(self) -> None:
         limit = self._settings.evaluator_limit_secs
         for index, task in enumerate(self.cluster.tasks):
-            if task.job == "ps":
-                self.running.complete(index, "ended when the workers were done")
-            elif task.job == "evaluator":
+            if task.job == "evaluator":
                 self._watcher.end_later(index, limit)
+            elif not self.cluster.trains(task, self._settings.tf2):
+                who = "chief was" if self._settings.tf2 else "workers were"
+                self.running.complete(index, f"ended when the {who} done")
+
+
+def _target(settings: LaunchSettings) -> dict[str, Any]:
+    """What the tasks' processes run, as arguments of RunSettings."""
+    more: dict[str, Any] = {"loopback": settings.address is None}
+    if not settings.tf2:
+        return {"target": "tf1sessions.cluster.task_main:execute", "more": more}
+    more["not_given"] = [name for name in ("TF_USE_LEGACY_KERAS", "TF_ENABLE_ONEDNN_OPTS") if name not in os.environ]
+    return {"target": "tf1sessions.cluster.tf2_main:execute", "more": more, "server": bare_server}
 
 
 class _Watcher:
@@ -235,20 +270,24 @@ class _Watcher:
     Args:
         running: The run, which gets the watcher's notes and is ended by it.
         tasks: The tasks.
+        training: Those of them, by number, at whose end the cluster is done.
         ports: Of those that have an address, in their order.
         limit_secs: How long a task may take to build its server.
     """
 
-    def __init__(self, running: Run, tasks: Sequence[Task], ports: Sequence[int], limit_secs: float) -> None:
+    def __init__(
+        self, running: Run, tasks: Sequence[Task], training: frozenset[int], ports: Sequence[int], limit_secs: float
+    ) -> None:
         self._running = running
         self._tasks = tasks
+        self._trains = training
         self._ports = dict(enumerate(ports))  # the evaluator is the last task
         self._limit_secs = limit_secs
         self._stop = threading.Event()
         self._lock = threading.Lock()  # protects what follows
         self._started: dict[int, float] = {}  # tasks that run and have no server yet
         self._named: set[int] = set()
-        self._training = {index for index, task in enumerate(tasks) if task.trains}  # whose programs are not through
+        self._training = set(training)  # whose programs are not through
         self._any_through = False
         self.marks: Marks | None = None
         self._any_server = False
@@ -270,7 +309,7 @@ class _Watcher:
     def begin(self, index: int) -> None:
         """A task was started."""
         with self._lock:
-            if self._tasks[index].trains:
+            if index in self._trains:
                 self._training.add(index)
                 if self.marks is not None:
                     self.marks.forget(self._tasks[index].name)
@@ -341,7 +380,7 @@ class _Watcher:
                     del self._to_end[index]
                 for index in late:
                     del self._started[index]
-            if alone is not None and alone in self._training and sum(task.trains for task in self._tasks) > 1:
+            if alone is not None and alone in self._training and len(self._trains) > 1:
                 self._running.note(
                     f"has been at work for {_NAMED_SECS:g} s since all others are through; with SyncReplicasOptimizer "
                     "the last one waits for ever for what the others no longer send, as it does on TensorFlow 1",

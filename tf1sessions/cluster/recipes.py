@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tf1sessions.cluster import flags
 from tf1sessions.cluster.tasks import Cluster, Task
@@ -28,17 +28,25 @@ class Recipe:
         job: The program, with its arguments.
         cluster: The cluster.
         found: The program's flags.
+        tf2: Whether the program is TensorFlow 2, which runs by plain Python.
     """
 
     job: Job
     cluster: Cluster
     found: flags.TaskFlags
+    tf2: bool = False
 
     def words(self, task: Task) -> list[str]:
         """The command line of a task, without its environment."""
         program = ["-m", self.job.module] if self.job.module else [self.job.script or ""]
         own = [*self.found.arguments(self.cluster, task), *flags.fill_in(self.job.args, self.cluster, task)]
+        if self.tf2:
+            return ["python", *program, *own]
         return ["tf1sessions", "run", *program, *(["--", *own] if own else [])]
+
+    def trains(self, task: Task) -> bool:
+        """Whether the cluster is done when this task and those like it are."""
+        return self.cluster.trains(task, self.tf2)
 
 
 def addresses(hosts: Sequence[str], count: int) -> list[str]:
@@ -88,7 +96,7 @@ def slurm(recipe: Recipe) -> list[str]:
     """A batch script for ``sbatch``: a node for each task; what trains is waited for, then the rest is ended."""
     tasks = recipe.cluster.tasks
     machines = Cluster.at([f"@host{number}@:{PORT}" for number in range(len(tasks))], *_shape(recipe.cluster))
-    placed = Recipe(recipe.job, machines, recipe.found)
+    placed = replace(recipe, cluster=machines)
     lines = [
         "#!/bin/bash",
         f"#SBATCH --job-name={shlex.quote(recipe.job.name)}",
@@ -102,7 +110,7 @@ def slurm(recipe: Recipe) -> list[str]:
         environment = f"TF_CONFIG={machines.tf_config(task)}"
         words = " ".join(_in_bash(word) for word in ["env", environment, *placed.words(task)])
         step = f'srun --nodes=1 --ntasks=1 --nodelist="${{H[{number}]}}" {words} &'
-        lines.append(step + (" workers+=($!)" if task.trains else "") + f"  # {task.name}")
+        lines.append(step + (" workers+=($!)" if placed.trains(task) else "") + f"  # {task.name}")
     return [
         *lines,
         "code=0",
@@ -125,7 +133,7 @@ def kubernetes(recipe: Recipe) -> list[str]:
     shape = _shape(recipe.cluster)
     names = [f"{name}-{task.job}-{task.index}" for task in recipe.cluster.tasks]
     machines = Cluster.at([f"{host}:{PORT}" for host in names], *shape)
-    placed = Recipe(recipe.job, machines, recipe.found)
+    placed = replace(recipe, cluster=machines)
     objects = [
         {
             "apiVersion": "networking.k8s.io/v1",
@@ -151,7 +159,7 @@ def kubernetes(recipe: Recipe) -> list[str]:
         if task.address:
             objects.append({"apiVersion": "v1", "kind": "Service", "metadata": {"name": own}, "spec": service})
         objects.append({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": own}, "spec": {"template": pod}})
-    trainers = " ".join(f"job/{own}" for own, task in zip(names, machines.tasks, strict=True) if task.trains)
+    trainers = " ".join(f"job/{own}" for own, task in zip(names, machines.tasks, strict=True) if placed.trains(task))
     lines = [
         "# Put in the name of your image, which has tf1sessions and the program. When the workers are done:",
         f"#   kubectl wait --for=condition=complete --timeout=-1s {trainers}",

@@ -35,6 +35,8 @@ __all__ = ["bind_to_loopback", "execute", "execute_rank", "ignored_options", "ow
 
 _log = logging.getLogger("tf1sessions")
 
+# Between two looks of a worker for its chief. Arbitrary: on one machine a look takes milliseconds, and so does a start.
+_LOOK_SECS = 0.5
 # Of a ConfigProto: what belongs to a process's devices and threads, which a session on a server cannot choose.
 _PROCESS_OPTIONS = (
     "device_count",
@@ -97,6 +99,8 @@ class _Servers:
         server.join = self._before_join(server.join)
         session = importlib.import_module("tensorflow.python.client.session").BaseSession
         session.__init__ = self._before_session(session.__init__)
+        manager = face.train.SessionManager
+        manager.wait_for_session = _looking_often(manager.wait_for_session)
 
     def _after_server(self, original: Callable[..., None], face: Any) -> Callable[..., None]:
         @functools.wraps(original)
@@ -147,6 +151,17 @@ class _Servers:
             original(session, target, graph, config)
 
         return init
+
+
+def _looking_often(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``SessionManager.wait_for_session``, which looks every 30 seconds whether the chief has initialized the model."""
+
+    @functools.wraps(original)
+    def wait(manager: Any, *args: Any, **kwargs: Any) -> Any:
+        manager._recovery_wait_secs = min(manager._recovery_wait_secs, _LOOK_SECS)
+        return original(manager, *args, **kwargs)
+
+    return wait
 
 
 def own_addresses(given: Mapping[str, Any], own: Mapping[str, Sequence[str]]) -> dict[str, str]:

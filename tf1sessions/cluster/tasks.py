@@ -35,11 +35,6 @@ class Task:
         """Such as ``"worker:1"``."""
         return f"{self.job}:{self.index}"
 
-    @property
-    def trains(self) -> bool:
-        """Whether the cluster is done when this task and those like it are."""
-        return self.job in ("chief", "worker")
-
 
 @dataclass(frozen=True)
 class Cluster:
@@ -82,6 +77,16 @@ class Cluster:
     def hosts(self, job: str) -> tuple[str, ...]:
         """The addresses of a job's tasks."""
         return tuple(task.address for task in self.tasks if task.job == job and task.address)
+
+    def trains(self, task: Task, tf2: bool = False) -> bool:
+        """Whether the cluster is done when this task and those like it are.
+
+        Args:
+            task: One of the cluster.
+            tf2: Whether the program is TensorFlow 2. With parameter servers its workers wait for ever then for what the
+                chief gives them.
+        """
+        return task.job == "chief" or (task.job == "worker" and not (tf2 and self.hosts("ps")))
 
     def spec(self) -> dict[str, list[str]]:
         """The addresses of all jobs, as ``tf.train.ClusterSpec`` takes them. An evaluator is not part of it."""

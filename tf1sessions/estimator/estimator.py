@@ -189,6 +189,7 @@ class Estimator:
         strategy = checked_strategy(self._config.train_distribute, "train_distribute")
         if strategy:
             return self._train_distributed(strategy, input_fn, hooks, saving_listeners)
+        # Evaluation, prediction and export are this process's own, without the parameter servers.
         with tf.Graph().as_default() as graph, graph.device(self._device_fn):
             tf.set_random_seed(self._config.tf_random_seed)
             step = self._create_and_assert_global_step(graph)
@@ -325,7 +326,7 @@ class Estimator:
         scope = (
             strategy.scope if strategy else contextlib.nullcontext
         )  # of the graph that is the default when it is made
-        with tf.Graph().as_default() as graph, graph.device(None if strategy else self._device_fn), scope():
+        with tf.Graph().as_default(), scope():
             scaffold, update_op, eval_dict, all_hooks = self._evaluate_build_graph(input_fn, all_hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, scaffold, update_op, eval_dict, all_hooks, self.eval_dir(name))
 
@@ -406,7 +407,7 @@ class Estimator:
                     "Could not find trained model in model_dir: %s, running initialization to predict.",
                     self._model_dir,
                 )
-        with tf.Graph().as_default() as graph, graph.device(self._device_fn):
+        with tf.Graph().as_default() as graph:
             tf.set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
             features, input_hooks = self._get_features_from_input_fn(input_fn, ModeKeys.PREDICT)
@@ -555,7 +556,7 @@ class Estimator:
         strip_default_attrs: bool = True,
     ) -> None:
         """Builds the model for ``mode`` and adds it to the SavedModel."""
-        with tf.Graph().as_default() as graph, graph.device(self._device_fn):
+        with tf.Graph().as_default() as graph:
             self._create_and_assert_global_step(graph)
             tf.set_random_seed(self._config.tf_random_seed)
             receiver = input_receiver_fn_map[mode]()

@@ -56,7 +56,7 @@ class InMemoryEvaluatorHook(tf.train.SessionRunHook):  # type: ignore[misc]
         self._iterations = 0
         trained = {variable.op.name: variable for variable in tf.global_variables()}
         self._graph = tf.Graph()
-        with self._graph.as_default(), self._graph.device(self._estimator._device_fn):
+        with self._graph.as_default():
             self._scaffold, update_op, eval_dict, hooks = self._estimator._evaluate_build_graph(
                 self._input_fn, self._hooks
             )

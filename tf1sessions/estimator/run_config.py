@@ -121,7 +121,7 @@ class RunConfig:
         if train_distribute is not None or eval_distribute is not None:
             log.info("Initializing RunConfig with distribution strategies.")
             log.info("Not using Distribute Coordinator.")
-        tf_config = json.loads(os.environ.get("TF_CONFIG", "{}"))
+        tf_config = _read_tf_config()
         if tf_config:
             log.info("TF_CONFIG environment variable: %s", tf_config)
         model_dir = _model_dir(tf_config, os.fspath(model_dir) if hasattr(model_dir, "__fspath__") else model_dir)
@@ -367,6 +367,17 @@ _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, int) or (type(value).__module__ == "numpy" and value.dtype.kind in "iu")
+
+
+def _read_tf_config() -> dict[str, Any]:
+    text = os.environ.get("TF_CONFIG", "{}")
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(f"the variable TF_CONFIG is not JSON: {error.msg}", error.doc, error.pos) from None
+    if not isinstance(found, dict):
+        raise ValueError(f"the variable TF_CONFIG is {text!r}, and not a JSON object with a cluster and a task")
+    return found
 
 
 def _model_dir(tf_config: dict[str, Any], given: str | None) -> str | None:

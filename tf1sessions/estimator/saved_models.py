@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from .model_fn import EXPORT_TAG_MAP, EstimatorSpec, ModeKeys
 __all__ = ["add_meta_graph", "new_folder"]
 
 _TRAIN_OP = "saved_model_train_op"
+_CLAIMED_SECS = 0.2  # until the name is looked for again; arbitrary, below the second that it changes by
 
 
 @contextlib.contextmanager
@@ -27,8 +29,7 @@ def new_folder(
         assets_extra: Path below assets.extra -> file to copy.
         as_text: Whether it is written as text.
     """
-    folder: bytes = private.export_utils.get_timestamped_export_dir(os.fsencode(export_dir_base))
-    building = private.export_utils.get_temp_export_dir(folder)
+    folder, building = _claimed(os.fsencode(export_dir_base))
     builder = tf.saved_model.Builder(building)
     yield folder, builder
     builder.save(as_text)
@@ -37,6 +38,27 @@ def new_folder(
         tf.io.gfile.makedirs(os.path.dirname(path))
         tf.io.gfile.copy(source, path)
     tf.io.gfile.rename(building, folder)
+
+
+def _claimed(export_dir_base: bytes) -> tuple[bytes, bytes]:
+    """The folder for a model, and the one in which it is built, which was made: no other process builds there.
+
+    Chief and workers of a cluster often export within the same second, which is all that the folders' names say.
+    """
+    tf.io.gfile.makedirs(export_dir_base)
+    while True:
+        folder: bytes = private.export_utils.get_timestamped_export_dir(export_dir_base)
+        building: bytes = private.export_utils.get_temp_export_dir(folder)
+        if b"://" in building:  # where making a folder tells nobody whether it was there
+            return folder, building
+        try:
+            os.mkdir(building)
+        except FileExistsError:
+            time.sleep(_CLAIMED_SECS)
+            continue
+        if not tf.io.gfile.exists(folder):
+            return folder, building
+        os.rmdir(building)  # another process ended between the two looks
 
 
 def add_meta_graph(

@@ -10,6 +10,7 @@ import functools
 import importlib
 import importlib.machinery
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -46,8 +47,15 @@ def find(fullname: str) -> Callable[[], ModuleType] | None:
 
 
 def is_installed() -> bool:
-    """Whether there is a package ``horovod`` on the path: Horovod itself, or a module of the program's own."""
-    return importlib.machinery.PathFinder.find_spec("horovod") is not None
+    """Whether there is a package ``horovod`` on the path: Horovod itself, or a module of the program's own.
+
+    A folder of this name that has no Python in it, for logs or the like, is none.
+    """
+    spec = importlib.machinery.PathFinder.find_spec("horovod")
+    if spec is None or spec.origin is not None:
+        return spec is not None
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    return any(True for folder in folders for _ in (*folder.glob("*.py"), *folder.glob("*/__init__.py")))
 
 
 def module_error(fullname: str) -> MissingModuleError:

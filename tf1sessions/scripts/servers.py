@@ -8,7 +8,7 @@ from typing import Protocol
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.user_servers import PRELOADS
 
-__all__ = ["Handle", "Server", "script_server"]
+__all__ = ["Handle", "Server", "bare_server", "script_server"]
 
 
 class Handle(Protocol):
@@ -44,3 +44,8 @@ class Server(Protocol):
 def script_server(env: Mapping[str, str]) -> Server:
     """The server that TF1 scripts run under, with TensorFlow preloaded; the user's where that is warm."""
     return WorkerServer(PRELOADS["scripts"], env, users=True)
+
+
+def bare_server(env: Mapping[str, str]) -> Server:
+    """A server that has nothing preloaded: its jobs are programs that import what they want, as they want it."""
+    return WorkerServer((), env)

@@ -16,6 +16,8 @@ Files::
     fork_after_session.py     forks after a session
     oversubscribed_threads.py  more threads than cores
     python_bound_threads.py   threads that mostly run Python
+    late_multi_worker.py      strategies of several workers after TensorFlow's first use
+    mean_in_replica.py        means of a replica's part of the batch
     ops_in_loop.py            operations made in a loop
     make_callable_with_feeds.py  make_callable with feeds
     sessions_left_open.py     sessions made in a loop
