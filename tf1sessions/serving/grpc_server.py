@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tf1sessions.errors import UsageError
 from tf1sessions.files import read_whole
 from tf1sessions.runtime import tf
-from tf1sessions.serving import examples
+from tf1sessions.serving import examples, json_arrays
 from tf1sessions.serving.answers import RequestError, TooLarge, status_of
 from tf1sessions.serving.served_model import ServedModel
 from tf1sessions.serving.service import Service
@@ -42,7 +42,8 @@ class GrpcServer:
         port: The one that is listened on.
 
     Raises:
-        UsageError: The port is taken, or the certificate cannot be read.
+        UsageError: The port is taken.
+        OSError: The certificate cannot be read.
     """
 
     def __init__(
@@ -68,13 +69,16 @@ class GrpcServer:
         self._pool = pool
         _add_services(self._server, _Methods(service, token))
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        credentials = None
+        if tls is not None:
+            certificate, key = (read_whole(path, 1 << 20) for path in tls)
+            credentials = grpc.ssl_server_credentials([(key, certificate)])
         try:
-            if tls is None:
+            if credentials is None:
                 self.port: int = self._server.add_insecure_port(address)
             else:
-                certificate, key = (read_whole(path, 1 << 20) for path in tls)
-                self.port = self._server.add_secure_port(address, grpc.ssl_server_credentials([(key, certificate)]))
-        except (RuntimeError, OSError) as error:
+                self.port = self._server.add_secure_port(address, credentials)
+        except RuntimeError as error:
             raise UsageError(
                 f"{address} cannot be listened on: {error}", where="--grpc-port", next_step="Give another port."
             ) from error
@@ -168,15 +172,19 @@ class _Methods:
                         f"input keys do not match: unknown {unknown}, missing {missing}; "
                         f"the inputs are {', '.join(signature.inputs)}"
                     )
-                inputs = {
+                given = {
                     name: self._array(name, proto, signature.inputs[name].dtype)
                     for name, proto in request.inputs.items()
                 }
+                inputs = {name: json_arrays.with_ones(array, signature.inputs[name]) for name, array in given.items()}
+                flat = any(inputs[name].ndim != array.ndim for name, array in given.items())
             else:
+                flat = False
                 examples.check_method(signature, served.method_name(signature.name), wanted)
                 inputs = {examples.example_input(signature): _examples(request.input)}
             self._service.check(inputs)
-            return served, signature.name, served.call(signature, inputs, secs)
+            outputs = served.call(signature, inputs, secs)
+            return served, signature.name, json_arrays.without_ones(outputs) if flat else outputs
 
     def _array(self, name: str, proto: Any, dtype: Any) -> NDArray[Any]:
         """The array of a TensorProto of that type, which may announce more than it has."""

@@ -10,7 +10,6 @@ import errno
 import logging
 import signal
 import socket
-import ssl
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -66,7 +65,7 @@ class HttpServer:
 
     Raises:
         UnsupportedEnvironmentError: uvicorn or httptools is not installed.
-        UsageError: The TLS files cannot be read.
+        OSError: The TLS files cannot be used.
     """
 
     def __init__(
@@ -97,12 +96,7 @@ class HttpServer:
             ssl_certfile=tls[0] if tls else None,
             ssl_keyfile=tls[1] if tls else None,
         )
-        try:
-            config.load()
-        except (OSError, ssl.SSLError) as error:
-            raise UsageError(
-                f"the certificate or its key cannot be read: {error}", where="--tls-cert", next_step="Give PEM files."
-            ) from error
+        config.load()
         self._listeners = list(listeners)
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None

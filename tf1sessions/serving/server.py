@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import re
+import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,6 +86,9 @@ class Server:
     Attributes:
         port, grpc_port: Those that are listened on, once it is started.
 
+    Raises:
+        UsageError: The certificate or its key cannot be used.
+
     Thread-safety: :meth:`stop` may be called from any thread.
     """
 
@@ -98,6 +102,8 @@ class Server:
         self.grpc_port: int | None = None
         self._http: Any = None
         _check_packages(self._settings.grpc_port is not None)
+        if self._settings.tls is not None:
+            _check_tls(*self._settings.tls)
 
     def run(self, started: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
         """Load the models, and serve until the stop.
@@ -179,6 +185,19 @@ class Server:
             return plan.config(0, lane=(model.lane or 0) if settings.lanes > 1 else None, **more)
 
         return config_of
+
+
+def _check_tls(certificate: str, key: str) -> None:
+    """Raises UsageError when the files cannot be used; before models are loaded, which may take minutes."""
+    try:
+        # an empty password, as OpenSSL would ask for it at the terminal
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:  # an SSLError is an OSError
+        raise UsageError(
+            f"the certificate {certificate} and the key {key} cannot be used: {error}",
+            where="--tls-cert and --tls-key",
+            next_step="Give a certificate and its own key, in PEM and without a password.",
+        ) from error
 
 
 def _check_packages(grpc: bool) -> None:
