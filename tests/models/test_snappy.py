@@ -115,7 +115,8 @@ results["tensorflow"] = float(tf.train.NewCheckpointReader("model/variables/vari
 with t1.load("model") as model:
     results["loaded"] = model(x=[[1.0], [5.0]])["y"].tolist()
     results["given"] = bytes(model.signatures["name"](x=[[1.0]])["name"]).decode()
-for kind, change in (("cut", lambda block: b"\\xff" * 9 + block[9:]), ("unknown", lambda block: block[:-5] + b"\\2" + block[-4:])):
+changes = {"cut": lambda block: b"\\xff" * 9 + block[9:], "unknown": lambda block: block[:-5] + b"\\2" + block[-4:]}
+for kind, change in changes.items():
     with open(path, "wb") as file: file.write(whole(change))
     try:
         t1.load("model").close()

@@ -600,6 +600,11 @@ def check_configuration_files() -> None:
         ("[models.a]\npath = 1", "path"), ("[models.a]", "path"), ("x = 1", "x"), ("", "models"), ("[", "models.toml"),
         ('[models.a]\npath = "p"\nversion = 1', "version"), ('[models."a b"]\npath = "p"', "a b"),
         ('[models.a]\npath = "p"\nversions = 0', "versions"), ('[models.a]\npath = "p"\nbatch = 1', "batch"),
+        *((f'[models.a]\npath = "p"\n{wrong}', wrong.partition("=")[0]) for wrong in (
+            "lane=-1", 'lane="a"', "lane=true", "lane=1.5", "max_delay_ms=-1", "max_delay_ms=nan", "max_delay_ms=inf",
+            "threads=1000000000", "max_batch_size=99999999999999999999", "tags=[1]", "inputs=[1]", "inputs={a=1}",
+            "versions=99999999999999",
+        )),
     ):  # fmt: skip
         Path("models.toml").write_text(text)
         assert named in str(raises(t1.errors.UsageError, read_models, "models.toml")), text

@@ -46,6 +46,12 @@ class ServerSettings:
     lanes: int = 1
     memory_mb: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("poll_secs", "drain_secs"):
+            if not 0 <= getattr(self, name) <= 1e6:
+                next_step = "Give seconds up to a million."
+                raise UsageError(f"{name} is {getattr(self, name)!r}", where="ServerSettings", next_step=next_step)
+
 
 def read_token(path: str) -> str:
     """The token in a file: its first line.
@@ -166,12 +172,14 @@ class Server:
     def _configure(self) -> Callable[[ModelSettings], Any]:
         """Gives this process its share of the GPU; returns what gives a model its lane."""
         settings = self._settings
+        for model in self._models:
+            if model.lane is not None and (settings.lanes == 1 or model.lane >= settings.lanes):
+                raise UsageError(
+                    f"lane is {model.lane}, and the server has {settings.lanes}, which count from 0",
+                    where=f"model {model.name}",
+                    next_step=f"Give --lanes {max(2, model.lane + 1)} or more.",
+                )
         if settings.lanes == 1 and settings.memory_mb is None:
-            for model in self._models:
-                if model.lane is not None:
-                    raise UsageError(
-                        f"lane is {model.lane}", where=f"model {model.name}", next_step="Give --lanes as well."
-                    )
             return lambda model: None
         from tf1sessions.sessions.memory import MemoryPlan
 
