@@ -7,9 +7,10 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
     http     64 clients at once: `tf1sessions serve` against a program by hand, which calls Session.run in a thread for
              each request, behind the same HTTP server (Starlette and uvicorn)
     memory   what a server takes, with one client and with four processes
-    fuzz     10^5 wrong requests, by HTTP
-    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP and by local clients, wrong requests, clients that are
-             killed, versions that are replaced; memory, threads, descriptors and answers at the end as at the beginning
+    fuzz     10^5 wrong requests: by HTTP, by gRPC and by local clients
+    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP, gRPC and local clients, wrong requests of each, clients
+             that are killed in the midst of a request, versions that are replaced; memory, threads, descriptors and
+             /dev/shm after each fifth of the time
 """
 
 from __future__ import annotations
@@ -199,30 +200,35 @@ def memory(folder):
             each.communicate(b"\n")
 
 
-def fuzz(folder):
+def serve_half(folder, port, grpc_port, *options):
+    """A server's process of half_plus_two."""
+    command = [sys.executable, "-m", "tf1sessions", "serve", f"half={folder}/half", "--no-access-log"]
+    return start([*command, "--port", str(port), "--grpc-port", str(grpc_port), *options], grpc_port)
+
+
+def tools_of_the_tests():
+    """The model, and wrong requests of HTTP, gRPC and local clients."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
     from served_models import export
-    from wrong_requests import fuzz as send
+    from wrong_requests import fuzz, fuzz_grpc, fuzz_local
 
+    return export, fuzz, fuzz_grpc, fuzz_local
+
+
+def fuzz(folder):
+    export, *sending = tools_of_the_tests()
     export(f"{folder}/half/1")
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "tf1sessions",
-        "serve",
-        f"half={folder}/half",
-        "--port",
-        str(port),
-        "--no-access-log",
-    ]
-    process = start(command, port)
+    port, grpc_port, seed = free_port(), free_port(), int(time.time())
+    process = serve_half(folder, port, grpc_port)
     try:
-        before = resident(process.pid)
-        started = time.monotonic()
-        found = send(port, 100_000, seed=int(time.time()))
-        print(f"100,000 wrong requests in {time.monotonic() - started:.0f} s: {dict(found)}; "
-              f"memory {before:.0f} to {resident(process.pid):.0f} MB")  # fmt: skip
+        with t1.SessionServer(f"{folder}/half") as local:
+            sides = ("HTTP", process.pid, port), ("gRPC", process.pid, grpc_port), ("local", local.pid, local.address)
+            for (name, pid, address), send, count in zip(sides, sending, (50_000, 30_000, 20_000), strict=True):
+                before, started = state(pid), time.monotonic()
+                found = send(address, count, seed)
+                print(f"{count} wrong requests, {name}, seed {seed}: {time.monotonic() - started:.0f} s, {dict(found)}; "
+                      f"before {before}, after {state(pid)}", flush=True)  # fmt: skip
+            assert local.client()(x=[1.0])["y"].tolist() == [2.5]
         assert process.poll() is None, "the server has ended"
     finally:
         process.terminate()
@@ -236,51 +242,51 @@ def state(pid):
 
 
 def soak(folder):
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
-    from served_models import export
-    from wrong_requests import fuzz as send
+    import grpc
+    from tensorflow_serving.apis import predict_pb2
 
+    export, wrong_http, wrong_grpc, wrong_local = tools_of_the_tests()
     seconds = float(os.environ.get("SOAK_SECS", "600"))
     export(f"{folder}/half/1")
-    port, counts = free_port(), {"http": 0, "wrong": 0, "local": 0, "killed": 0, "versions": 1}
-    command = [
-        sys.executable,
-        "-m",
-        "tf1sessions",
-        "serve",
-        f"half={folder}/half",
-        "--port",
-        str(port),
-        "--no-access-log",
-    ]
+    counts = dict.fromkeys(("http", "grpc", "local", "wrong", "killed"), 0) | {"versions": 1}
     victim = "import sys, numpy, tf1sessions as t1\nc = t1.SessionClient(sys.argv[1])\n"
     victim += "while True: c(x=numpy.zeros(1 << 18, numpy.float32))\n"
     body = json.dumps({"instances": [1.0]}).encode()
-    shared = len(os.listdir("/dev/shm"))
-    process = start([*command, "--poll", "0.5"], port)
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name = "half"
+    request.inputs["x"].CopyFrom(t1.tf1.make_tensor_proto([1.0]))
+    shared = set(os.listdir("/dev/shm"))
+    port, grpc_port = free_port(), free_port()
+    process = serve_half(folder, port, grpc_port, "--poll", "0.5")
     try:
-        with t1.SessionServer(f"{folder}/half", poll_secs=0.5) as server, server.client() as client:
-            started, first = time.monotonic(), None
+        with (
+            t1.SessionServer(f"{folder}/half", poll_secs=0.5) as server,
+            server.client() as client,
+            grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel,
+        ):
+            predict = channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
+            data, started, told = request.SerializeToString(), time.monotonic(), 0
             while time.monotonic() - started < seconds:
+                killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
                 taken, failed = asyncio.run(load_of(port, 16, 2.0, body, "half"))
                 assert not failed, f"{failed} right requests failed"
                 counts["http"] += len(taken)
-                counts["wrong"] += sum(send(port, 500, seed=counts["wrong"]).values())
-                killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
-                for _ in range(500):
+                for _ in range(300):
+                    assert b"\x00\x00\x20\x40" in predict(data, timeout=30)  # 2.5
                     assert client(x=[1.0])["y"].tolist() == [2.5]
-                counts["local"] += 500
+                counts["grpc"], counts["local"] = counts["grpc"] + 300, counts["local"] + 300
+                for send, address in ((wrong_http, port), (wrong_grpc, grpc_port), (wrong_local, server.address)):
+                    counts["wrong"] += sum(send(address, 300, seed=counts["wrong"]).values())
                 killed.kill()
                 killed.wait()
                 counts["killed"] += 1
                 counts["versions"] += 1
                 export(f"{folder}/half/{counts['versions']}")
-                if first is None and time.monotonic() - started > seconds / 5:
-                    first = state(process.pid), state(server.pid)
-            last = state(process.pid), state(server.pid)
-            for name, before, after in zip(("serve", "SessionServer"), first or last, last, strict=True):
-                print(f"{name}: after a fifth of the time {before}; at the end {after}")
-            print(f"{counts}; /dev/shm has {len(os.listdir('/dev/shm')) - shared} more files")
+                if time.monotonic() - started > (told + 1) * seconds / 5:
+                    told += 1
+                    left = len(set(os.listdir("/dev/shm")) - shared)
+                    print(f"after {time.monotonic() - started:.0f} s: serve {state(process.pid)}; SessionServer "
+                          f"{state(server.pid)}; /dev/shm {left} more files; {counts}", flush=True)  # fmt: skip
     finally:
         process.terminate()
         process.wait(60)

@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from served_models import SEVERAL, ask, export, frozen, serving
 from support import raises, wait_for
-from wrong_requests import fuzz
+from wrong_requests import fuzz, fuzz_grpc
 
 import tf1sessions as t1
 from tf1sessions.serving import json_arrays
@@ -205,6 +205,41 @@ def check_a_head_that_does_not_come() -> None:
             assert ask(server, "/healthz")[0] == 200
     finally:
         http_server._HEAD_SECS = 10.0
+
+
+def check_an_answer_that_is_not_taken() -> None:
+    """The connection is cut, where a close would wait for the client."""
+    from tf1sessions.serving import http_server
+
+    body = json.dumps({"instances": [0.5] * 60_000}).encode()
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    before = http_server._READ_SECS
+    http_server._READ_SECS = 0.3
+    try:
+        with serving(_half()) as server:
+            with socket.socket() as deaf:
+                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                deaf.settimeout(30)
+                deaf.connect(("127.0.0.1", server.port))
+                with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                    deaf.sendall(30 * (head + body))
+                wait_for(lambda: not server._http._server.server_state.connections, "the connection to be cut")
+            assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
+    finally:
+        http_server._READ_SECS = before
+
+
+def check_half_closed_connections() -> None:
+    with serving(_half()) as server:
+        for body, answer in ((b'{"instances": [1.0]}', b"HTTP/1.1 200 "), (b'{"instances": [1.', b"")):
+            with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+                client.sendall(f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n".encode() + body)
+                client.shutdown(socket.SHUT_WR)
+                found = b""
+                while piece := client.recv(1000):
+                    found += piece
+                assert found.startswith(answer) and bool(found) == bool(answer), (body, found)
+        wait_for(lambda: not server._http._server.server_state.connections, "the connections to be closed")
 
 
 def check_token() -> None:
@@ -611,9 +646,14 @@ def check_configuration_files() -> None:
 
 
 def check_requests_that_are_wrong_in_all_kinds_of_ways() -> None:
-    with serving(_half()) as server:
+    grpc_port = 0 if importlib.util.find_spec("tensorflow_serving") is not None else None
+    with serving(_half(), grpc_port=grpc_port) as server:
         found = fuzz(server.port, 3000, seed=11)
         assert sum(found.values()) == 3000 and found[200] > 20 and found[400] > 1000, found
+        if grpc_port is not None:
+            assert server.grpc_port is not None
+            by_grpc = fuzz_grpc(server.grpc_port, 1000, seed=11)
+            assert by_grpc["OK"] > 10 and by_grpc["INVALID_ARGUMENT"] > 300, by_grpc
         assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
 
 
