@@ -226,8 +226,8 @@ def fuzz(folder):
             for (name, pid, address), send, count in zip(sides, sending, (50_000, 30_000, 20_000), strict=True):
                 before, started = state(pid), time.monotonic()
                 found = send(address, count, seed)
-                print(f"{count} wrong requests, {name}, seed {seed}: {time.monotonic() - started:.0f} s, {dict(found)}; "
-                      f"before {before}, after {state(pid)}", flush=True)  # fmt: skip
+                print(f"{count} wrong requests, {name}, seed {seed}: {time.monotonic() - started:.0f} s, "
+                      f"{dict(found)}; before {before}, after {state(pid)}", flush=True)  # fmt: skip
             assert local.client()(x=[1.0])["y"].tolist() == [2.5]
         assert process.poll() is None, "the server has ended"
     finally:
