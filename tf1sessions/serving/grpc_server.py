@@ -103,8 +103,13 @@ def _add_services(server: Any, methods: _Methods) -> None:
     Requests come as bytes and are parsed here: of each that it cannot parse, grpcio (1.85) keeps 16 kB for ever.
     """
     import grpc
-    from tensorflow_serving.apis import classification_pb2, get_model_metadata_pb2, get_model_status_pb2
-    from tensorflow_serving.apis import predict_pb2, regression_pb2
+    from tensorflow_serving.apis import (
+        classification_pb2,
+        get_model_metadata_pb2,
+        get_model_status_pb2,
+        predict_pb2,
+        regression_pb2,
+    )
 
     def handler(kind: Any, method: Callable[[Any, float], Any], counted: bool = True) -> Any:
         return grpc.unary_unary_rpc_method_handler(
@@ -141,9 +146,7 @@ class _Methods:
             _parse(request, data)
             left = context.time_remaining()
             secs = self._service.limits.deadline_secs
-            answer: bytes = method(
-                request, secs if left is None else max(0.001, min(left, secs))
-            ).SerializeToString()
+            answer: bytes = method(request, secs if left is None else max(0.001, min(left, secs))).SerializeToString()
             return answer
         except Exception as error:
             http, code = status_of(error)

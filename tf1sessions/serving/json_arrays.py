@@ -176,7 +176,8 @@ def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any
             raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
     with np.errstate(over="ignore"):
         converted = array.astype(wanted)
-    if wanted.kind == "f" and np.any(np.isinf(converted) & np.isfinite(array)):
+    infinite = np.isinf(converted) if wanted.kind == "f" else np.False_
+    if infinite.any() and np.isfinite(array[infinite]).any():
         raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
     return converted
 
@@ -288,8 +289,13 @@ def _listed(name: str, array: NDArray[Any]) -> Any:
     if array.dtype.kind not in "biuf":  # bfloat16
         array = array.astype(np.float32)
     if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        if array.size <= _FEW:
+            return np.array([float(str(each)) for each in array.flat]).reshape(array.shape).tolist()
         array = _with_few_digits(array)
     return array.tolist()
+
+
+_FEW = 50  # numbers that are written faster one by one
 
 
 def _with_few_digits(array: NDArray[Any]) -> NDArray[np.float64]:
