@@ -4,17 +4,20 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
 100 MB (25 layers of 1024 by 1024), of which each request has one row.
 
     local    SessionClient against the same call in the process, and two plain copies of its arrays
-    http     64 clients at once: `tf1sessions serve` against a program by hand, which calls Session.run in a thread for
-             each request, behind the same HTTP server (Starlette and uvicorn)
+    http     64 clients at once: `tf1sessions serve` against programs behind the same HTTP server (Starlette and
+             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op; and
+             against Ray Serve with batching, where ray[serve] is installed
     memory   what a server takes, with one client and with four processes
-    fuzz     10^5 wrong requests, by HTTP
-    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP and by local clients, wrong requests, clients that are
-             killed, versions that are replaced; memory, threads, descriptors and answers at the end as at the beginning
+    fuzz     10^5 wrong requests: by HTTP, by gRPC and by local clients
+    soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP, gRPC and local clients, wrong requests of each, clients
+             that are killed in the midst of a request, versions that are replaced; memory, threads, descriptors and
+             /dev/shm after each fifth of the time
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import os
 import re
@@ -30,7 +33,7 @@ import numpy as np
 
 import tf1sessions as t1
 
-LAYERS, WIDTH, CLIENTS, SECONDS = 25, 1024, 64, 8.0
+LAYERS, WIDTH, CLIENTS, SECONDS = 25, 1024, 64, float(os.environ.get("SECONDS", "8"))
 
 BY_HAND = """
 import json, sys
@@ -54,6 +57,42 @@ async def predict(request):
 
 app = Starlette(routes=[Route("/{path:path}", predict, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False)
+"""
+
+#: The same, with TensorFlow's own batching around the graph.
+BATCH_OP = BY_HAND.replace('tf.import_graph_def(graph_def, name="")', """
+@tf.nondifferentiable_batch_function(1, 64, 2000, [1, 2, 4, 8, 16, 32, 64], 1000)
+def whole(rows):
+    return tf.import_graph_def(graph_def, {"x:0": rows}, ["y:0"], name="")[0]
+
+x = tf.placeholder(tf.float32, [None, int(sys.argv[3])])
+y = whole(x)""").replace('"y:0", {"x:0": rows}', "y, {x: rows}")  # fmt: skip
+
+RAY_SERVE = """
+import asyncio, sys, threading
+from ray import serve
+
+@serve.deployment(max_ongoing_requests=1000)
+class Model:
+    def __init__(self, path):
+        import tensorflow.compat.v1 as tf
+        tf.disable_v2_behavior()
+        graph_def = tf.GraphDef()
+        graph_def.ParseFromString(open(path, "rb").read())
+        tf.import_graph_def(graph_def, name="")
+        self.session = tf.Session()
+
+    @serve.batch(max_batch_size=64, batch_wait_timeout_s=0.002)
+    async def run(self, rows):
+        return self.session.run("y:0", {"x:0": rows}).tolist()
+
+    async def __call__(self, request):
+        rows = (await request.json())["instances"]
+        return {"predictions": await asyncio.gather(*map(self.run, rows))}
+
+serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[2])})
+serve.run(Model.bind(sys.argv[1]), route_prefix="/")
+threading.Event().wait()
 """
 
 
@@ -147,32 +186,71 @@ async def load_of(port, clients, seconds, body, model="m"):
     return taken, failed
 
 
+async def until_it_answers(port, body):
+    """Waits for the first right answer: Ray Serve listens before its model is loaded."""
+    until = time.monotonic() + 120
+    while True:
+        try:
+            _, failed = await load_of(port, 1, 0.01, body)
+            if not failed:
+                return
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        if time.monotonic() > until:
+            raise RuntimeError(f"port {port} does not answer")
+        await asyncio.sleep(0.5)
+
+
+def processor_seconds(pid):
+    """What a process has used of the processors."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def http(folder):
+    programs = {"by hand": BY_HAND, "batching op": BATCH_OP}
+    if importlib.util.find_spec("ray.serve") is not None:
+        programs["Ray Serve"] = RAY_SERVE
     for name, layers, width in (("tiny", 1, 2), ("100 MB", LAYERS, WIDTH)):
         path = f"{folder}/m.pb"
         write_model(path, layers, width)
-        Path(f"{folder}/by_hand.py").write_text(BY_HAND)
         body = json.dumps({"instances": [[0.5] * width]}).encode()
         found = {}
-        for way in ("by hand", "serve"):
+        for way in (*programs, "serve"):
             port = free_port()
-            serve = [sys.executable, "-m", "tf1sessions", "serve", f"m={path}", "--port", str(port), "--no-access-log"]
-            hand = [sys.executable, f"{folder}/by_hand.py", path, str(port)]
-            process = start(serve if way == "serve" else hand, port)
+            command = [
+                sys.executable,
+                "-m",
+                "tf1sessions",
+                "serve",
+                f"m={path}",
+                "--port",
+                str(port),
+                "--no-access-log",
+            ]
+            if way != "serve":
+                Path(f"{folder}/program.py").write_text(programs[way])
+                command = [sys.executable, f"{folder}/program.py", path, str(port), str(width)]
+            process = start(command, port)
             try:
+                asyncio.run(until_it_answers(port, body))
                 asyncio.run(load_of(port, 4, 3.0, body))
                 for clients in (1, CLIENTS):
+                    used = processor_seconds(process.pid)
                     taken, failed = asyncio.run(load_of(port, clients, SECONDS, body))
+                    used = 1e3 * (processor_seconds(process.pid) - used) / len(taken)
                     rate, p50, p99 = len(taken) / SECONDS, np.median(taken) * 1e3, np.percentile(taken, 99) * 1e3
-                    found[way, clients] = rate, p99
-                    print(f"{name}, {way}, {clients} clients: {rate:.0f} a second, median {p50:.1f} ms, "
-                          f"99 % {p99:.1f} ms, {failed} failed")  # fmt: skip
+                    found[way, clients] = rate, p99, used
+                    print(f"{name}, {way}, {clients} clients: {rate:.0f} a second, median {p50:.1f} ms, 99 % {p99:.1f} "
+                          f"ms, {used:.2f} ms of a processor each, {failed} failed", flush=True)  # fmt: skip
             finally:
                 process.terminate()
                 process.wait(60)
-        ratio = found["serve", CLIENTS][0] / found["by hand", CLIENTS][0]
-        print(f"{name}: {ratio:.1f} times as many requests a second, "
-              f"99 % at {found['serve', CLIENTS][1] / found['by hand', CLIENTS][1]:.2f} times")  # fmt: skip
+        rate, p99, used = found["serve", CLIENTS]
+        for way in programs:
+            other_rate, other_p99, other_used = found[way, CLIENTS]
+            print(f"{name}, {CLIENTS} clients, serve against {way}: {rate / other_rate:.1f} times the requests a "
+                  f"second, 99 % at {p99 / other_p99:.2f}, a processor at {used / other_used:.2f} times")  # fmt: skip
 
 
 def resident(pid):
@@ -199,30 +277,35 @@ def memory(folder):
             each.communicate(b"\n")
 
 
-def fuzz(folder):
+def serve_half(folder, port, grpc_port, *options):
+    """A server's process of half_plus_two."""
+    command = [sys.executable, "-m", "tf1sessions", "serve", f"half={folder}/half", "--no-access-log"]
+    return start([*command, "--port", str(port), "--grpc-port", str(grpc_port), *options], grpc_port)
+
+
+def tools_of_the_tests():
+    """The model, and wrong requests of HTTP, gRPC and local clients."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
     from served_models import export
-    from wrong_requests import fuzz as send
+    from wrong_requests import fuzz, fuzz_grpc, fuzz_local
 
+    return export, fuzz, fuzz_grpc, fuzz_local
+
+
+def fuzz(folder):
+    export, *sending = tools_of_the_tests()
     export(f"{folder}/half/1")
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "tf1sessions",
-        "serve",
-        f"half={folder}/half",
-        "--port",
-        str(port),
-        "--no-access-log",
-    ]
-    process = start(command, port)
+    port, grpc_port, seed = free_port(), free_port(), int(time.time())
+    process = serve_half(folder, port, grpc_port)
     try:
-        before = resident(process.pid)
-        started = time.monotonic()
-        found = send(port, 100_000, seed=int(time.time()))
-        print(f"100,000 wrong requests in {time.monotonic() - started:.0f} s: {dict(found)}; "
-              f"memory {before:.0f} to {resident(process.pid):.0f} MB")  # fmt: skip
+        with t1.SessionServer(f"{folder}/half") as local:
+            sides = ("HTTP", process.pid, port), ("gRPC", process.pid, grpc_port), ("local", local.pid, local.address)
+            for (name, pid, address), send, count in zip(sides, sending, (50_000, 30_000, 20_000), strict=True):
+                before, started = state(pid), time.monotonic()
+                found = send(address, count, seed)
+                print(f"{count} wrong requests, {name}, seed {seed}: {time.monotonic() - started:.0f} s, "
+                      f"{dict(found)}; before {before}, after {state(pid)}", flush=True)  # fmt: skip
+            assert local.client()(x=[1.0])["y"].tolist() == [2.5]
         assert process.poll() is None, "the server has ended"
     finally:
         process.terminate()
@@ -236,51 +319,51 @@ def state(pid):
 
 
 def soak(folder):
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "serving"))
-    from served_models import export
-    from wrong_requests import fuzz as send
+    import grpc
+    from tensorflow_serving.apis import predict_pb2
 
+    export, wrong_http, wrong_grpc, wrong_local = tools_of_the_tests()
     seconds = float(os.environ.get("SOAK_SECS", "600"))
     export(f"{folder}/half/1")
-    port, counts = free_port(), {"http": 0, "wrong": 0, "local": 0, "killed": 0, "versions": 1}
-    command = [
-        sys.executable,
-        "-m",
-        "tf1sessions",
-        "serve",
-        f"half={folder}/half",
-        "--port",
-        str(port),
-        "--no-access-log",
-    ]
+    counts = dict.fromkeys(("http", "grpc", "local", "wrong", "killed"), 0) | {"versions": 1}
     victim = "import sys, numpy, tf1sessions as t1\nc = t1.SessionClient(sys.argv[1])\n"
     victim += "while True: c(x=numpy.zeros(1 << 18, numpy.float32))\n"
     body = json.dumps({"instances": [1.0]}).encode()
-    shared = len(os.listdir("/dev/shm"))
-    process = start([*command, "--poll", "0.5"], port)
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name = "half"
+    request.inputs["x"].CopyFrom(t1.tf1.make_tensor_proto([1.0]))
+    shared = set(os.listdir("/dev/shm"))
+    port, grpc_port = free_port(), free_port()
+    process = serve_half(folder, port, grpc_port, "--poll", "0.5")
     try:
-        with t1.SessionServer(f"{folder}/half", poll_secs=0.5) as server, server.client() as client:
-            started, first = time.monotonic(), None
+        with (
+            t1.SessionServer(f"{folder}/half", poll_secs=0.5) as server,
+            server.client() as client,
+            grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel,
+        ):
+            predict = channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
+            data, started, told = request.SerializeToString(), time.monotonic(), 0
             while time.monotonic() - started < seconds:
+                killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
                 taken, failed = asyncio.run(load_of(port, 16, 2.0, body, "half"))
                 assert not failed, f"{failed} right requests failed"
                 counts["http"] += len(taken)
-                counts["wrong"] += sum(send(port, 500, seed=counts["wrong"]).values())
-                killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
-                for _ in range(500):
+                for _ in range(300):
+                    assert b"\x00\x00\x20\x40" in predict(data, timeout=30)  # 2.5
                     assert client(x=[1.0])["y"].tolist() == [2.5]
-                counts["local"] += 500
+                counts["grpc"], counts["local"] = counts["grpc"] + 300, counts["local"] + 300
+                for send, address in ((wrong_http, port), (wrong_grpc, grpc_port), (wrong_local, server.address)):
+                    counts["wrong"] += sum(send(address, 300, seed=counts["wrong"]).values())
                 killed.kill()
                 killed.wait()
                 counts["killed"] += 1
                 counts["versions"] += 1
                 export(f"{folder}/half/{counts['versions']}")
-                if first is None and time.monotonic() - started > seconds / 5:
-                    first = state(process.pid), state(server.pid)
-            last = state(process.pid), state(server.pid)
-            for name, before, after in zip(("serve", "SessionServer"), first or last, last, strict=True):
-                print(f"{name}: after a fifth of the time {before}; at the end {after}")
-            print(f"{counts}; /dev/shm has {len(os.listdir('/dev/shm')) - shared} more files")
+                if time.monotonic() - started > (told + 1) * seconds / 5:
+                    told += 1
+                    left = len(set(os.listdir("/dev/shm")) - shared)
+                    print(f"after {time.monotonic() - started:.0f} s: serve {state(process.pid)}; SessionServer "
+                          f"{state(server.pid)}; /dev/shm {left} more files; {counts}", flush=True)  # fmt: skip
     finally:
         process.terminate()
         process.wait(60)

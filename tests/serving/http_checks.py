@@ -6,14 +6,18 @@ import base64
 import concurrent.futures
 import contextlib
 import gzip
+import http.client
+import importlib.util
 import json
 import math
 import os
 import socket
+import ssl
 import struct
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +26,16 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from served_models import SEVERAL, ask, export, frozen, serving
 from support import raises, wait_for
-from wrong_requests import fuzz
+from wrong_requests import fuzz, fuzz_grpc
 
 import tf1sessions as t1
 from tf1sessions.serving import json_arrays
 from tf1sessions.serving.http_server import listen
-from tf1sessions.serving.settings import Limits, read_models
+from tf1sessions.serving.server import Server, ServerSettings
+from tf1sessions.serving.settings import Limits, models_from, read_models
 
 PREDICT = "/v1/models/half:predict"
+TLS = Path(__file__).resolve().parent / "tls"  # of localhost, until 2126; "locked.pem" has a password
 
 
 def _half() -> dict[str, str]:
@@ -65,6 +71,45 @@ def check_lines_of_the_documentation() -> None:
             "tensor_shape": {"dim": [{"size": "-1", "name": ""}], "unknown_rank": False},
             "name": "x:0",
         }
+
+
+def check_rows_without_their_dimension_of_one() -> None:
+    """TensorFlow Serving's half_plus_two takes [?, 1], and its documentation sends it [1.0, 2.0, 5.0]."""
+    tf = t1.tf1
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 1], name="x")
+        tf.add(0.5 * x, 2.0, name="y")
+        tf.tile(x, [1, 2], name="twice")
+        two = tf.placeholder(tf.float32, [None, 2], name="two")
+        tf.reduce_sum(two, 1, name="sum")
+    tf.train.write_graph(graph, ".", "ones.pb", as_text=False)
+    models = {
+        "one": {"path": "ones.pb", "inputs": ["x:0"], "outputs": ["y:0"]},
+        "both": {"path": "ones.pb", "inputs": ["x:0"], "outputs": ["y:0", "twice:0"]},
+        "two": {"path": "ones.pb", "inputs": ["two:0"], "outputs": ["sum:0"]},
+    }
+    with serving(models, grpc_port=0) as server:
+        one, two = "/v1/models/one:predict", "/v1/models/two:predict"
+        assert ask(server, one, {"instances": [1.0, 2.0, 5.0]}) == (200, {"predictions": [2.5, 3.0, 4.5]})
+        assert ask(server, one, {"instances": [[1.0], [2.0]]}) == (200, {"predictions": [[2.5], [3.0]]})
+        assert ask(server, one, {"inputs": {"x": [1.0]}}) == (200, {"outputs": [2.5]})
+        both = ask(server, "/v1/models/both:predict", {"instances": [1.0]})
+        assert both == (200, {"predictions": [{"y": 2.5, "twice": [1.0, 1.0]}]})
+        for path, wrong in ((one, [[[1.0]]]), (one, [[1.0, 2.0]]), (two, [1.0, 2.0]), (two, [[1.0], [2.0]])):
+            status, found = ask(server, path, {"instances": wrong})
+            assert status == 400 and "has the shape" in found["error"], (wrong, status, found)
+        assert ask(server, one, {"inputs": 1.0})[0] == 400
+        if importlib.util.find_spec("tensorflow_serving") is not None:
+            import grpc
+            from tensorflow_serving.apis import predict_pb2
+            from tensorflow_serving.apis import prediction_service_pb2_grpc as prediction_grpc
+
+            request = predict_pb2.PredictRequest()
+            request.model_spec.name = "one"
+            request.inputs["x"].CopyFrom(tf.make_tensor_proto([1.0, 2.0]))
+            with grpc.insecure_channel(f"127.0.0.1:{server.grpc_port}") as channel:
+                answer = prediction_grpc.PredictionServiceStub(channel).Predict(request, 30)
+            assert tf.make_ndarray(answer.outputs["y"]).tolist() == [2.5, 3.0]
 
 
 def check_numbers_that_json_has_not() -> None:
@@ -162,6 +207,41 @@ def check_a_head_that_does_not_come() -> None:
         http_server._HEAD_SECS = 10.0
 
 
+def check_an_answer_that_is_not_taken() -> None:
+    """The connection is cut, where a close would wait for the client."""
+    from tf1sessions.serving import http_server
+
+    body = json.dumps({"instances": [0.5] * 60_000}).encode()
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    before = http_server._READ_SECS
+    http_server._READ_SECS = 0.3
+    try:
+        with serving(_half()) as server:
+            with socket.socket() as deaf:
+                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                deaf.settimeout(30)
+                deaf.connect(("127.0.0.1", server.port))
+                with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                    deaf.sendall(30 * (head + body))
+                wait_for(lambda: not server._http._server.server_state.connections, "the connection to be cut")
+            assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
+    finally:
+        http_server._READ_SECS = before
+
+
+def check_half_closed_connections() -> None:
+    with serving(_half()) as server:
+        for body, answer in ((b'{"instances": [1.0]}', b"HTTP/1.1 200 "), (b'{"instances": [1.', b"")):
+            with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+                client.sendall(f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n".encode() + body)
+                client.shutdown(socket.SHUT_WR)
+                found = b""
+                while piece := client.recv(1000):
+                    found += piece
+                assert found.startswith(answer) and bool(found) == bool(answer), (body, found)
+        wait_for(lambda: not server._http._server.server_state.connections, "the connections to be closed")
+
+
 def check_token() -> None:
     with serving(_half(), token="secret-secret-secret") as server:
         assert ask(server, PREDICT, {"instances": [1.0]})[0] == 401
@@ -172,6 +252,61 @@ def check_token() -> None:
         assert ask(server, "/figures")[0] == 401
         assert ask(server, "/healthz")[0] == 200
         assert ask(server, "/")[0] == 200
+
+
+def check_tls() -> None:
+    """HTTP and gRPC with a certificate; who does not trust it, or speaks without TLS, gets no answer."""
+    files = (str(TLS / "cert.pem"), str(TLS / "key.pem"))
+    trusting = ssl.create_default_context(cafile=files[0])
+    with serving(_half(), tls=files, grpc_port=0) as server:
+
+        def by_http(context: ssl.SSLContext) -> Any:
+            connection = http.client.HTTPSConnection("localhost", server.port, timeout=60, context=context)
+            with contextlib.closing(connection):
+                connection.request("POST", PREDICT, b'{"instances": [1.0]}')
+                return json.loads(connection.getresponse().read())
+
+        assert by_http(trusting) == {"predictions": [2.5]}
+        raises(ssl.SSLCertVerificationError, by_http, ssl.create_default_context())
+        raises((OSError, http.client.HTTPException), ask, server, "/healthz")
+        with socket.create_connection(("127.0.0.1", server.port), 30) as stranger:
+            stranger.sendall(b"\x16\x03\x01\x00\x05hello")
+            while stranger.recv(100):
+                pass
+        if importlib.util.find_spec("tensorflow_serving") is not None:
+            _by_grpc_with_tls(server, Path(files[0]).read_bytes())
+        assert by_http(trusting) == {"predictions": [2.5]}
+
+
+def _by_grpc_with_tls(server: Server, certificate: bytes) -> None:
+    import grpc
+    from tensorflow_serving.apis import predict_pb2
+    from tensorflow_serving.apis import prediction_service_pb2_grpc as prediction_grpc
+
+    tf = t1.tf1
+    request = predict_pb2.PredictRequest()
+    request.model_spec.name = "half"
+    request.inputs["x"].CopyFrom(tf.make_tensor_proto([1.0]))
+    address = f"localhost:{server.grpc_port}"
+    with grpc.secure_channel(address, grpc.ssl_channel_credentials(certificate)) as channel:
+        answer = prediction_grpc.PredictionServiceStub(channel).Predict(request, 30)
+        assert tf.make_ndarray(answer.outputs["y"]).tolist() == [2.5]
+    with grpc.insecure_channel(address) as channel:
+        error = raises(grpc.RpcError, prediction_grpc.PredictionServiceStub(channel).Predict, request, 30)
+        assert error.code().name == "UNAVAILABLE"
+
+
+def check_tls_files_that_cannot_be_used() -> None:
+    """Said before a model is loaded, and without a question at the terminal."""
+    certificate, key = TLS / "cert.pem", TLS / "key.pem"
+    Path("garbage.pem").write_text("no certificate")
+    for cert, of in (
+        (certificate, certificate), (key, key), (certificate, "garbage.pem"), ("garbage.pem", key), ("gone.pem", key),
+        (certificate, TLS / "locked.pem"), (".", key),
+    ):  # fmt: skip
+        settings = ServerSettings(port=0, tls=(str(cert), str(of)))
+        error = raises(t1.errors.UsageError, Server, models_from("no_model.pb"), settings)
+        assert str(of) in str(error) and "without a password" in str(error)
 
 
 def check_pages_of_other_sites() -> None:
@@ -500,15 +635,25 @@ def check_configuration_files() -> None:
         ("[models.a]\npath = 1", "path"), ("[models.a]", "path"), ("x = 1", "x"), ("", "models"), ("[", "models.toml"),
         ('[models.a]\npath = "p"\nversion = 1', "version"), ('[models."a b"]\npath = "p"', "a b"),
         ('[models.a]\npath = "p"\nversions = 0', "versions"), ('[models.a]\npath = "p"\nbatch = 1', "batch"),
+        *((f'[models.a]\npath = "p"\n{wrong}', wrong.partition("=")[0]) for wrong in (
+            "lane=-1", 'lane="a"', "lane=true", "lane=1.5", "max_delay_ms=-1", "max_delay_ms=nan", "max_delay_ms=inf",
+            "threads=1000000000", "max_batch_size=99999999999999999999", "tags=[1]", "inputs=[1]", "inputs={a=1}",
+            "versions=99999999999999",
+        )),
     ):  # fmt: skip
         Path("models.toml").write_text(text)
         assert named in str(raises(t1.errors.UsageError, read_models, "models.toml")), text
 
 
 def check_requests_that_are_wrong_in_all_kinds_of_ways() -> None:
-    with serving(_half()) as server:
+    grpc_port = 0 if importlib.util.find_spec("tensorflow_serving") is not None else None
+    with serving(_half(), grpc_port=grpc_port) as server:
         found = fuzz(server.port, 3000, seed=11)
         assert sum(found.values()) == 3000 and found[200] > 20 and found[400] > 1000, found
+        if grpc_port is not None:
+            assert server.grpc_port is not None
+            by_grpc = fuzz_grpc(server.grpc_port, 1000, seed=11)
+            assert by_grpc["OK"] > 10 and by_grpc["INVALID_ARGUMENT"] > 300, by_grpc
         assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
 
 

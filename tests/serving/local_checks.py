@@ -9,8 +9,10 @@ import gc
 import hashlib
 import hmac
 import json
+import logging
 import os
 import random
+import resource
 import signal
 import socket
 import struct
@@ -29,6 +31,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from served_models import export
 from support import in_thread, raises, wait_for
+from wrong_requests import fuzz_local
 
 import tf1sessions as t1
 from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError, WorkError, WorkerStartError
@@ -39,13 +42,26 @@ from tf1sessions.serving.local_format import LocalFormatError, decode, send
 _SERVERS: dict[str, Any] = {}
 
 
+class Notes(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
 def _requests(gs: Any) -> dict[str, Any]:
     tf = t1.tf1
     x, w = tf.placeholder(tf.float32, [None], name="x"), tf.get_variable("w", initializer=4.0)
     loss = tf.reduce_mean(tf.square(w * x))
     train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
     gs.initialize()
-    go_on = threading.Event()
+    go_on, notes = threading.Event(), Notes()
+    logging.getLogger("tf1sessions.serving").addHandler(notes)
+    file_size = resource.RLIMIT_FSIZE
 
     def wait() -> None:
         Path("waiting").touch()
@@ -64,6 +80,8 @@ def _requests(gs: Any) -> dict[str, Any]:
         "fail": fail,
         "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
         "go_on": go_on.set,
+        "limit": lambda: resource.setrlimit(file_size, (1 << 16, resource.getrlimit(file_size)[1])),
+        "notes": lambda: np.array(notes.texts),
     }
 
 
@@ -108,6 +126,28 @@ def check_large_arrays_go_through_shared_memory() -> None:
         assert np.array_equal(second, large + 2)
         (channel,) = client._free
         assert channel.statistics().segment_bytes >= large.nbytes
+
+
+def check_without_shared_memory() -> None:
+    """Where no segment can be made, arrays go through the socket, and a warning says so: here and in the server."""
+    program = """
+import logging, resource, sys, numpy as np, tf1sessions as t1
+notes = []
+class Noting(logging.Handler):
+    def emit(self, record): notes.append(record.getMessage())
+logging.getLogger("tf1sessions.serving").addHandler(Noting())
+large = np.arange(1 << 20, dtype=np.float32)
+with t1.SessionClient(sys.argv[1]) as client:
+    assert np.array_equal(client(x=large)["y"], large / 2 + 2) and not notes
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    for size in (20, 21, 20):
+        large = np.arange(1 << size, dtype=np.float32)
+        assert np.array_equal(client(x=large)["y"], large / 2 + 2)
+assert sum("go through the socket" in note for note in notes) == 1, notes
+print("as before")
+"""
+    run = [sys.executable, "-c", program, _server().address]
+    assert subprocess.run(run, stdout=subprocess.PIPE, check=False, timeout=60).stdout == b"as before\n"
 
 
 def check_every_kind_of_array_arrives() -> None:
@@ -224,8 +264,12 @@ def check_a_client_that_dies() -> None:
         )
 
 
-def check_a_server_that_dies() -> None:
+def check_a_server_without_shared_memory_and_one_that_dies() -> None:
     with t1.SessionServer({"half": "half"}, requests=_requests) as server, server.client() as client:
+        client.request("limit")()
+        large = np.arange(1 << 20, dtype=np.float32)
+        assert np.array_equal(client(x=large)["y"], large / 2 + 2)
+        assert b"no shared memory can be had" in client.request("notes")().item()
         asked = [client.request("wait").submit() for _ in range(3)]
         wait_for(lambda: len(client._used) == 3, "the requests to be sent")
         os.kill(server.pid, signal.SIGKILL)
@@ -314,6 +358,16 @@ def check_messages_of_all_kinds() -> None:
             with contextlib.suppress(ConnectionResetError):
                 while connection.recv(4096):
                     pass
+    with _client() as client:
+        assert client(x=[1.0])["y"].tolist() == [2.5]
+    assert server.pid == pid
+
+
+def check_requests_that_are_wrong_in_all_kinds_of_ways() -> None:
+    server = _server()
+    pid = server.pid
+    found = fuzz_local(server.address, 1500, seed=11)
+    assert found["answered"] > 100 and found["UsageError"] + found["ValueError"] > 500, found
     with _client() as client:
         assert client(x=[1.0])["y"].tolist() == [2.5]
     assert server.pid == pid

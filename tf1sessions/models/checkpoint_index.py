@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from tf1sessions.models import snappy
 from tf1sessions.runtime import private, tf
 
 __all__ = ["index_problem"]
@@ -99,8 +100,15 @@ def _read(file: Any, offset: int, size: int) -> bytes:
 def _block(file: Any, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
     """The keys and values of a block, each key without what it has in common with the one before."""
     block = _read(file, offset, size + _TRAILER_SIZE)
-    if block[size]:
-        raise _MalformedIndex("it is compressed, as no saver writes it")
+    compression, block = block[size], block[:size]
+    if compression > 1:
+        raise _MalformedIndex("a block of it is compressed in a way that TensorFlow does not read")
+    if compression:
+        try:
+            block = snappy.decompress(block, _MOST_BYTES)
+        except ValueError as error:
+            raise _MalformedIndex(f"it is compressed, and {error}") from None
+    size = len(block)
     count = int.from_bytes(block[size - 4 : size], "little")
     end = size - 4 - 4 * count
     if end < 0:

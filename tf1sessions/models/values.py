@@ -263,11 +263,27 @@ class Values:
     def run_once(self, operation: str, feeds: Mapping[str, Any]) -> None:
         """Runs an initializing operation, after what it needs has its values."""
         with self._lock, self._renamed_error():
-            self._prepare(self._graph_index.ancestors([operation], feeds), frozenset())
+            nodes = self._graph_index.ancestors([operation], feeds)
+            given = self._given_by(nodes)
+            self._prepare(nodes - given, frozenset())
             if operation not in self._ran:
                 self._vet([operation], feeds, assets=feeds)
                 self._session.run(operation, dict(feeds))
-                self._ran |= self._graph_index.ancestors([operation], feeds)
+                self._ran |= nodes
+                self._done |= given
+
+    def _given_by(self, nodes: Collection[str]) -> set[str]:
+        """The variables that no checkpoint has and that these nodes set without reading them."""
+        found = set()
+        for name in nodes:
+            if self._graph_index.nodes[name].op not in VARIABLES or name in self._weights or name in self._restoring:
+                continue
+            uses = [(node, entry) for node, entry in self._graph_index.consumers[name] if node.name in nodes]
+            if not self._has(self._key_of(name)) and all(
+                node.op in ("Assign", "AssignVariableOp") and entry == node.input[0] for node, entry in uses
+            ):
+                found.add(name)
+        return found
 
     @contextlib.contextmanager
     def _renamed_error(self) -> Iterator[None]:

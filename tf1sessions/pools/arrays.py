@@ -162,6 +162,7 @@ class Channel:
         self._socket = connection
         self._name = name
         self._shares = CAN_SHARE and connection.family == socket.AF_UNIX
+        self._lends = self._shares
         self._closed = False
         self._broken = ""  # why nothing can be sent or received any more
 
@@ -242,7 +243,16 @@ class Channel:
     @property
     def in_band(self) -> float:
         """Arrays with fewer bytes than this are to stay in the pickle."""
-        return _IN_BAND_BYTES if self._shares else float("inf")
+        return _IN_BAND_BYTES if self._lends else float("inf")
+
+    @property
+    def lends(self) -> bool:
+        """Whether long messages are sent in shared memory."""
+        return self._lends
+
+    def stop_lending(self) -> None:
+        """Send everything through the socket from now on, as no shared memory can be had; the other side may differ."""
+        self._lends = False
 
     def send_packed(self, packed: Packed) -> None:
         """Send what was pickled with ``pack(obj, channel.in_band)``, or anything else in its place: :meth:`send`."""
@@ -254,7 +264,7 @@ class Channel:
                 self._sent += 1
                 self._bytes_sent += length
             return
-        long = self._shares and length > _INLINE_BYTES
+        long = self._lends and length > _INLINE_BYTES
         sizes = [buffer.nbytes for buffer in packed.buffers] + [length] * long
         with self._sending:
             self._check_open()

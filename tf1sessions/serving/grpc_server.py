@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tf1sessions.errors import UsageError
 from tf1sessions.files import read_whole
 from tf1sessions.runtime import tf
-from tf1sessions.serving import examples
+from tf1sessions.serving import examples, json_arrays
 from tf1sessions.serving.answers import RequestError, TooLarge, status_of
 from tf1sessions.serving.served_model import ServedModel
 from tf1sessions.serving.service import Service
@@ -42,7 +42,8 @@ class GrpcServer:
         port: The one that is listened on.
 
     Raises:
-        UsageError: The port is taken, or the certificate cannot be read.
+        UsageError: The port is taken.
+        OSError: The certificate cannot be read.
     """
 
     def __init__(
@@ -68,13 +69,16 @@ class GrpcServer:
         self._pool = pool
         _add_services(self._server, _Methods(service, token))
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        credentials = None
+        if tls is not None:
+            certificate, key = (read_whole(path, 1 << 20) for path in tls)
+            credentials = grpc.ssl_server_credentials([(key, certificate)])
         try:
-            if tls is None:
+            if credentials is None:
                 self.port: int = self._server.add_insecure_port(address)
             else:
-                certificate, key = (read_whole(path, 1 << 20) for path in tls)
-                self.port = self._server.add_secure_port(address, grpc.ssl_server_credentials([(key, certificate)]))
-        except (RuntimeError, OSError) as error:
+                self.port = self._server.add_secure_port(address, credentials)
+        except RuntimeError as error:
             raise UsageError(
                 f"{address} cannot be listened on: {error}", where="--grpc-port", next_step="Give another port."
             ) from error
@@ -94,27 +98,33 @@ class GrpcServer:
 
 
 def _add_services(server: Any, methods: _Methods) -> None:
-    from tensorflow_serving.apis import model_service_pb2_grpc, prediction_service_pb2_grpc
+    """Makes the server answer both services' methods.
 
-    class _Prediction(prediction_service_pb2_grpc.PredictionServiceServicer):  # type: ignore[misc]
-        def Predict(self, request: Any, context: Any) -> Any:
-            return methods.answer(methods.predict, request, context)
+    Requests come as bytes and are parsed here: of each that it cannot parse, grpcio (1.85) keeps 16 kB for ever.
+    """
+    import grpc
+    from tensorflow_serving.apis import (
+        classification_pb2,
+        get_model_metadata_pb2,
+        get_model_status_pb2,
+        predict_pb2,
+        regression_pb2,
+    )
 
-        def Classify(self, request: Any, context: Any) -> Any:
-            return methods.answer(methods.classify, request, context)
+    def handler(kind: Any, method: Callable[[Any, float], Any], counted: bool = True) -> Any:
+        return grpc.unary_unary_rpc_method_handler(
+            lambda data, context: methods.answer(kind, method, data, context, counted)
+        )
 
-        def Regress(self, request: Any, context: Any) -> Any:
-            return methods.answer(methods.regress, request, context)
-
-        def GetModelMetadata(self, request: Any, context: Any) -> Any:
-            return methods.answer(methods.metadata, request, context, counted=False)
-
-    class _Models(model_service_pb2_grpc.ModelServiceServicer):  # type: ignore[misc]
-        def GetModelStatus(self, request: Any, context: Any) -> Any:
-            return methods.answer(methods.status, request, context, counted=False)
-
-    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(_Prediction(), server)
-    model_service_pb2_grpc.add_ModelServiceServicer_to_server(_Models(), server)
+    prediction = {
+        "Predict": handler(predict_pb2.PredictRequest, methods.predict),
+        "Classify": handler(classification_pb2.ClassificationRequest, methods.classify),
+        "Regress": handler(regression_pb2.RegressionRequest, methods.regress),
+        "GetModelMetadata": handler(get_model_metadata_pb2.GetModelMetadataRequest, methods.metadata, False),
+    }
+    status = {"GetModelStatus": handler(get_model_status_pb2.GetModelStatusRequest, methods.status, False)}
+    for name, handlers in (("PredictionService", prediction), ("ModelService", status)):
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(f"tensorflow.serving.{name}", handlers),))
 
 
 class _Methods:
@@ -122,18 +132,22 @@ class _Methods:
         self._service = service
         self._token = None if token is None else f"Bearer {token}".encode("ascii")
 
-    def answer(self, method: Callable[[Any, float], Any], request: Any, context: Any, counted: bool = True) -> Any:
-        """Return what a method gives; what it raises becomes the call's status."""
+    def answer(
+        self, kind: Any, method: Callable[[Any, float], Any], data: bytes, context: Any, counted: bool
+    ) -> bytes | None:
+        """What a method gives for a request, as bytes; what it raises becomes the call's status."""
         import grpc
 
         started = time.monotonic()
-        http, code, message = 200, 0, ""
+        http, code, message, request = 200, 0, "", kind()
         try:
             if self._token is not None:
                 self._check_token(context)
+            _parse(request, data)
             left = context.time_remaining()
             secs = self._service.limits.deadline_secs
-            return method(request, secs if left is None else max(0.001, min(left, secs)))
+            answer: bytes = method(request, secs if left is None else max(0.001, min(left, secs))).SerializeToString()
+            return answer
         except Exception as error:
             http, code = status_of(error)
             message = str(getattr(error, "message", None) or error)
@@ -168,15 +182,19 @@ class _Methods:
                         f"input keys do not match: unknown {unknown}, missing {missing}; "
                         f"the inputs are {', '.join(signature.inputs)}"
                     )
-                inputs = {
+                given = {
                     name: self._array(name, proto, signature.inputs[name].dtype)
                     for name, proto in request.inputs.items()
                 }
+                inputs = {name: json_arrays.with_ones(array, signature.inputs[name]) for name, array in given.items()}
+                flat = any(inputs[name].ndim != array.ndim for name, array in given.items())
             else:
+                flat = False
                 examples.check_method(signature, served.method_name(signature.name), wanted)
                 inputs = {examples.example_input(signature): _examples(request.input)}
             self._service.check(inputs)
-            return served, signature.name, served.call(signature, inputs, secs)
+            outputs = served.call(signature, inputs, secs)
+            return served, signature.name, json_arrays.without_ones(outputs) if flat else outputs
 
     def _array(self, name: str, proto: Any, dtype: Any) -> NDArray[Any]:
         """The array of a TensorProto of that type, which may announce more than it has."""
@@ -266,6 +284,14 @@ class _Methods:
             one.status.error_code = 0 if each.error_code == "OK" else 2
             one.status.error_message = each.error_message
         return answer
+
+
+def _parse(request: Any, data: bytes) -> None:
+    try:
+        request.ParseFromString(data)
+    except Exception as error:  # DecodeError of whichever protobuf is installed
+        request.Clear()
+        raise RequestError(f"the bytes are no {type(request).__name__}: {error}") from None
 
 
 class _NoToken(RequestError):

@@ -1,6 +1,7 @@
 """HttpServer: the application on a port, by uvicorn, with an end that lets requests finish.
 
-A connection that sends no complete head of a request in time is closed, so that slow clients hold no places.
+A connection that sends no complete head of a request in time, or takes no answer, is closed, so that slow clients hold
+no places and no memory.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import errno
 import logging
 import signal
 import socket
-import ssl
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +21,7 @@ __all__ = ["HttpServer", "listen"]
 logger = logging.getLogger("tf1sessions.serving")
 
 _HEAD_SECS = 10.0  # for the head of a request, and for the next one of a connection; arbitrary
+_READ_SECS, _READ_BYTES = 30.0, 16 << 10  # of an answer that waits, so much must be taken in so long; arbitrary
 _CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
 
 
@@ -66,7 +67,7 @@ class HttpServer:
 
     Raises:
         UnsupportedEnvironmentError: uvicorn or httptools is not installed.
-        UsageError: The TLS files cannot be read.
+        OSError: The TLS files cannot be used.
     """
 
     def __init__(
@@ -97,12 +98,7 @@ class HttpServer:
             ssl_certfile=tls[0] if tls else None,
             ssl_keyfile=tls[1] if tls else None,
         )
-        try:
-            config.load()
-        except (OSError, ssl.SSLError) as error:
-            raise UsageError(
-                f"the certificate or its key cannot be read: {error}", where="--tls-cert", next_step="Give PEM files."
-            ) from error
+        config.load()
         self._listeners = list(listeners)
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -148,11 +144,13 @@ class HttpServer:
 
 
 def _protocol() -> Any:
-    """uvicorn's protocol, with a limit on the time that the head of a request takes."""
+    """uvicorn's protocol, with limits on the time that a request's head takes, and a client that takes its answer."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
     class _TimedProtocol(HttpToolsProtocol):
         _late: asyncio.TimerHandle | None = None
+        _reader: asyncio.TimerHandle | None = None  # while an answer waits to be taken
+        _left = 0  # bytes of it, when the timer was set
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -167,8 +165,25 @@ def _protocol() -> Any:
             self._came()
             super().on_headers_complete()
 
+        def eof_received(self) -> bool:
+            """A client that has sent all of its request, and says so, gets its answer; with TLS that cannot be."""
+            whole = self._answering() and not self.cycle.more_body
+            if whole and self.transport.get_extra_info("ssl_object") is None:
+                self.cycle.keep_alive = False
+                return True
+            return False
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._wait_for_reader()
+
+        def resume_writing(self) -> None:
+            self._stop_waiting_for_reader()
+            super().resume_writing()
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._came()
+            self._stop_waiting_for_reader()
             super().connection_lost(exc)
 
         def _answering(self) -> bool:
@@ -181,6 +196,21 @@ def _protocol() -> Any:
             if self._late is not None:
                 self._late.cancel()
                 self._late = None
+
+        def _wait_for_reader(self) -> None:
+            self._left = self.transport.get_write_buffer_size()
+            self._reader = self.loop.call_later(_READ_SECS, self._check_reader)
+
+        def _stop_waiting_for_reader(self) -> None:
+            if self._reader is not None:
+                self._reader.cancel()
+                self._reader = None
+
+        def _check_reader(self) -> None:
+            if self._left - self.transport.get_write_buffer_size() < _READ_BYTES:
+                self.transport.abort()  # close() would wait for the client
+            else:
+                self._wait_for_reader()
 
         def _close_late(self) -> None:
             self._late = None

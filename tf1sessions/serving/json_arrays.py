@@ -12,6 +12,7 @@ import collections
 import itertools
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from numpy.typing import NDArray
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.serving.answers import RequestError
 
-__all__ = ["columns", "outputs_as_columns", "outputs_as_rows", "parse", "to_array"]
+__all__ = [
+    "Columns", "columns", "outputs_as_columns", "outputs_as_rows", "parse", "to_array", "with_ones", "without_ones",
+]  # fmt: skip
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -52,8 +55,23 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def columns(request: Mapping[str, Any], specs: Mapping[str, TensorSpec]) -> tuple[dict[str, NDArray[Any]], bool]:
-    """The arrays of a predict request, by input, and whether it was in row format.
+@dataclass(frozen=True)
+class Columns:
+    """The arrays of a predict request.
+
+    Attributes:
+        arrays: By input.
+        in_rows: Whether it was in row format, with ``instances``.
+        flat: Whether rows were numbers where the model's have the shape [1]; see :func:`without_ones`.
+    """
+
+    arrays: dict[str, NDArray[Any]]
+    in_rows: bool
+    flat: bool
+
+
+def columns(request: Mapping[str, Any], specs: Mapping[str, TensorSpec]) -> Columns:
+    """The arrays of a predict request.
 
     Raises:
         RequestError: Neither or both formats, an unknown or missing input, a value of another type or shape.
@@ -68,7 +86,30 @@ def columns(request: Mapping[str, Any], specs: Mapping[str, TensorSpec]) -> tupl
     if unknown or missing:
         wrong = f"has the unknown input {unknown[0]!r}" if unknown else f"has no input {missing[0]!r}"
         raise RequestError(f"The request {wrong}; the inputs are {', '.join(specs)}")
-    return {name: to_array(value, specs[name]) for name, value in values.items()}, in_rows
+    arrays = {name: to_array(value, specs[name]) for name, value in values.items()}
+    fitted = {name: with_ones(array, specs[name]) for name, array in arrays.items()}
+    for name, array in fitted.items():
+        if not specs[name].shape.is_compatible_with(array.shape):
+            raise RequestError(f"The input {name!r} has the shape {list(array.shape)}, and not {specs[name].shape}")
+    return Columns(fitted, in_rows, any(fitted[name].ndim != array.ndim for name, array in arrays.items()))
+
+
+def with_ones(array: NDArray[Any], spec: TensorSpec) -> NDArray[Any]:
+    """An array with the last dimension of 1 that its input has, and that it was sent without.
+
+    TensorFlow Serving compares no shapes, and its documentation sends ``[1.0, 2.0, 5.0]`` to an input of [?, 1].
+    """
+    rank = spec.shape.rank
+    if array.ndim and rank == array.ndim + 1 and spec.shape.is_compatible_with((*array.shape, 1)):
+        return array[..., np.newaxis]
+    return array
+
+
+def without_ones(outputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The outputs of a request with flat rows, in which rows of one number are that number."""
+    return {
+        name: array[..., 0] if array.ndim > 1 and array.shape[-1] == 1 else array for name, array in outputs.items()
+    }
 
 
 def _of_rows(instances: Any, specs: Mapping[str, TensorSpec]) -> dict[str, Any]:
@@ -105,16 +146,12 @@ def to_array(value: Any, spec: TensorSpec) -> NDArray[Any]:
     """The array of a JSON value, of the dtype of an input.
 
     Raises:
-        RequestError: Ragged rows, a value of another type, one out of range, or a shape that is not the input's.
+        RequestError: Ragged rows, a value of another type, or one out of range.
     """
     wanted = np.dtype(spec.dtype.as_numpy_dtype)
     if wanted.kind == "O":
-        array = _strings(value, spec)
-    else:
-        array = _numbers(value, wanted, spec)
-    if spec.shape is not None and not spec.shape.is_compatible_with(array.shape):
-        raise RequestError(f"The input {spec.name!r} has the shape {list(array.shape)}, and not {spec.shape}")
-    return array
+        return _strings(value, spec)
+    return _numbers(value, wanted, spec)
 
 
 def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any]:
@@ -139,7 +176,8 @@ def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any
             raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
     with np.errstate(over="ignore"):
         converted = array.astype(wanted)
-    if wanted.kind == "f" and np.any(np.isinf(converted) & np.isfinite(array)):
+    infinite = np.isinf(converted) if wanted.kind == "f" else np.False_
+    if infinite.any() and np.isfinite(array[infinite]).any():
         raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
     return converted
 
@@ -251,8 +289,13 @@ def _listed(name: str, array: NDArray[Any]) -> Any:
     if array.dtype.kind not in "biuf":  # bfloat16
         array = array.astype(np.float32)
     if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        if array.size <= _FEW:
+            return np.array([float(str(each)) for each in array.flat]).reshape(array.shape).tolist()
         array = _with_few_digits(array)
     return array.tolist()
+
+
+_FEW = 50  # numbers that are written faster one by one
 
 
 def _with_few_digits(array: NDArray[Any]) -> NDArray[np.float64]:

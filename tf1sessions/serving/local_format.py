@@ -5,12 +5,14 @@
     4 bytes   the length of the header, little-endian
     header    JSON: what is asked or answered; "arrays": [[name, dtype, shape, bytes here, or -1], ...]
     arrays    the bytes of those that are small, one after the other
-              the others are in shared memory, in the order of the header (pools/arrays.py: Channel)
+              the others are in shared memory, in the order of the header (pools/arrays.py: Channel), unless the
+              sender can have none: then they are all here
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,11 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tf1sessions.errors import MessageTooLargeError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.packing import Packed
 from tf1sessions.serving.byte_strings import pack_strings, unpack_strings
 
 __all__ = ["LocalFormatError", "decode", "send"]
+
+logger = logging.getLogger("tf1sessions.serving")
 
 _LENGTH = struct.Struct("<I")
 _MOST_HEADER = 1 << 20  # bytes of a header; arbitrary
@@ -42,12 +47,24 @@ class LocalFormatError(ValueError):
 
 
 def send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Send a header and arrays.
+    """Send a header and arrays; through the socket alone where no shared memory can be had.
 
     Raises:
         TypeError: A value is no array of numbers, strings or booleans. Nothing was sent.
         PeerGoneError, MessageTooLargeError, ClosedError: As :meth:`Channel.send`.
     """
+    try:
+        _send(channel, header, arrays)
+    except (OSError, MessageTooLargeError) as error:
+        why = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(why, OSError) or channel.closed or not channel.lends:
+            raise
+        logger.warning("no shared memory can be had (%s): arrays go through the socket, which is slower", why)
+        channel.stop_lending()
+        _send(channel, header, arrays)
+
+
+def _send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     described: list[list[Any]] = []
     inline: list[Any] = []
     packed = Packed()

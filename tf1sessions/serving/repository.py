@@ -14,6 +14,7 @@ does not load leaves the old one in place, and is tried again when its files cha
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import threading
 import time
@@ -94,6 +95,7 @@ class ModelRepository:
         self._stop = threading.Event()
         self._watcher: threading.Thread | None = None
         self._retiring: list[threading.Thread] = []
+        self._unloaded = False  # a version is closed, and its memory not yet free
 
     # -- the beginning and the end
 
@@ -215,6 +217,9 @@ class ModelRepository:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._poll_secs):
+            if self._unloaded:
+                self._unloaded = False
+                gc.collect()  # a graph is full of cycles, and with it goes what its reader of the checkpoint has open
             try:
                 self.look()
             except Exception:  # no model may end the others' watching
@@ -299,6 +304,7 @@ class ModelRepository:
             if version not in host.loaded:
                 host.statuses[version] = VersionStatus(version, "END")
             logger.info("model %s, version %d is unloaded", served.name, version)
+            self._unloaded = True
 
         self._retiring = [each for each in self._retiring if each.is_alive()]
         thread = threading.Thread(target=drain, name="tf1sessions-unload", daemon=True)

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import re
+import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,12 @@ class ServerSettings:
     drain_secs: float = 30.0
     lanes: int = 1
     memory_mb: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("poll_secs", "drain_secs"):
+            if not 0 <= getattr(self, name) <= 1e6:
+                next_step = "Give seconds up to a million."
+                raise UsageError(f"{name} is {getattr(self, name)!r}", where="ServerSettings", next_step=next_step)
 
 
 def read_token(path: str) -> str:
@@ -85,6 +92,9 @@ class Server:
     Attributes:
         port, grpc_port: Those that are listened on, once it is started.
 
+    Raises:
+        UsageError: The certificate or its key cannot be used.
+
     Thread-safety: :meth:`stop` may be called from any thread.
     """
 
@@ -98,6 +108,8 @@ class Server:
         self.grpc_port: int | None = None
         self._http: Any = None
         _check_packages(self._settings.grpc_port is not None)
+        if self._settings.tls is not None:
+            _check_tls(*self._settings.tls)
 
     def run(self, started: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
         """Load the models, and serve until the stop.
@@ -160,12 +172,14 @@ class Server:
     def _configure(self) -> Callable[[ModelSettings], Any]:
         """Gives this process its share of the GPU; returns what gives a model its lane."""
         settings = self._settings
+        for model in self._models:
+            if model.lane is not None and (settings.lanes == 1 or model.lane >= settings.lanes):
+                raise UsageError(
+                    f"lane is {model.lane}, and the server has {settings.lanes}, which count from 0",
+                    where=f"model {model.name}",
+                    next_step=f"Give --lanes {max(2, model.lane + 1)} or more.",
+                )
         if settings.lanes == 1 and settings.memory_mb is None:
-            for model in self._models:
-                if model.lane is not None:
-                    raise UsageError(
-                        f"lane is {model.lane}", where=f"model {model.name}", next_step="Give --lanes as well."
-                    )
             return lambda model: None
         from tf1sessions.sessions.memory import MemoryPlan
 
@@ -179,6 +193,19 @@ class Server:
             return plan.config(0, lane=(model.lane or 0) if settings.lanes > 1 else None, **more)
 
         return config_of
+
+
+def _check_tls(certificate: str, key: str) -> None:
+    """Raises UsageError when the files cannot be used; before models are loaded, which may take minutes."""
+    try:
+        # an empty password, as OpenSSL would ask for it at the terminal
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:  # an SSLError is an OSError
+        raise UsageError(
+            f"the certificate {certificate} and the key {key} cannot be used: {error}",
+            where="--tls-cert and --tls-key",
+            next_step="Give a certificate and its own key, in PEM and without a password.",
+        ) from error
 
 
 def _check_packages(grpc: bool) -> None:

@@ -10,7 +10,9 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import concurrent.futures
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -48,6 +50,7 @@ class Service:
         self.repository = repository
         self.limits: Limits = repository.limits
         self.metrics = metrics or Metrics()
+        self._deliveries = _Deliveries()
         self.executor = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="tf1sessions-serving")
 
     def close(self) -> None:
@@ -84,7 +87,7 @@ class Service:
             served.leave()
             raise
         future.add_done_callback(lambda done: served.leave())
-        waiting: asyncio.Future[dict[str, NDArray[Any]]] = asyncio.wrap_future(future)
+        waiting = self._deliveries.of(future)
         late = False
 
         def end() -> None:
@@ -103,6 +106,7 @@ class Service:
             ) from None
         finally:
             timer.cancel()
+            future.cancel()  # where it still waits, and nobody does for it
 
     async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
         """Return what a function gives; where it has so many bytes to do that others would wait, from a thread."""
@@ -132,6 +136,46 @@ class Service:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
         known = name if name in self.repository.names else ""
         self.metrics.note(known, protocol, status, time.monotonic() - started)
+
+
+class _Deliveries:
+    """Futures of threads for the event loop, which is woken once for all that have ended meanwhile.
+
+    ``asyncio.wrap_future`` wakes it for each, and the thread that has the answers of a batch would have to wait for
+    Python's global lock after each.
+    """
+
+    def __init__(self) -> None:
+        self._ended: collections.deque[tuple[asyncio.Future[Any], concurrent.futures.Future[Any]]] = collections.deque()
+        self._woken = False
+
+    def of(self, future: concurrent.futures.Future[_T]) -> asyncio.Future[_T]:
+        """A future of this event loop, with the result of another thread's."""
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[_T] = loop.create_future()
+
+        def ended(done: concurrent.futures.Future[_T]) -> None:
+            self._ended.append((waiting, done))
+            if not self._woken:
+                self._woken = True  # before the loop can see what is there
+                with contextlib.suppress(RuntimeError):  # the loop was closed
+                    loop.call_soon_threadsafe(self._deliver)
+
+        future.add_done_callback(ended)
+        return waiting
+
+    def _deliver(self) -> None:
+        self._woken = False  # what ends from here on wakes the loop again
+        while self._ended:
+            waiting, done = self._ended.popleft()
+            if waiting.done():  # nobody waits any more
+                continue
+            if done.cancelled():
+                waiting.cancel()
+            elif (error := done.exception()) is not None:
+                waiting.set_exception(error)
+            else:
+                waiting.set_result(done.result())
 
 
 def _length(value: Any) -> int:

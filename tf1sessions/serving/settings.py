@@ -178,6 +178,12 @@ _KINDS: dict[str, Any] = {
     "max_batch_size": int, "max_delay_ms": (int, float), "threads": int, "lane": int,
 }  # fmt: skip
 
+#: Of numbers; the upper ends are arbitrary.
+_RANGES = {
+    "versions": (1, 1_000), "max_batch_size": (1, 1_000_000), "max_delay_ms": (0, 60_000), "threads": (1, 1_000),
+    "lane": (0, 63),
+}  # fmt: skip
+
 
 def _one(name: str, value: Any, where: str) -> ModelSettings:
     """A model from a path or a dict of fields."""
@@ -195,7 +201,13 @@ def _one(name: str, value: Any, where: str) -> ModelSettings:
         if given is not None and (wrong_bool or not isinstance(given, _KINDS[key])):
             raise UsageError(f"{key} is {given!r}", where=where, next_step="See the page about serving for its type.")
         fields[key] = tuple(given) if isinstance(given, list) else given
-    for key in ("versions", "max_batch_size", "threads"):
-        if fields.get(key) is not None and fields[key] < 1:
-            raise UsageError(f"{key} is {fields[key]}", where=where, next_step="Give 1 or more.")
+        if isinstance(given, (list, dict)) and not all(isinstance(each, str) for each in _leaves(given)):
+            raise UsageError(f"{key} is {given!r}", where=where, next_step="Give strings in it.")
+    for key, (least, most) in _RANGES.items():
+        if fields.get(key) is not None and not least <= fields[key] <= most:
+            raise UsageError(f"{key} is {fields[key]}", where=where, next_step=f"Give {least} to {most}.")
     return ModelSettings(name, **fields)
+
+
+def _leaves(given: Any) -> list[Any]:
+    return [*given, *given.values()] if isinstance(given, dict) else given

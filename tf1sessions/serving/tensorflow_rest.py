@@ -39,27 +39,30 @@ async def answer(service: Service, name: str, version: int | None, method: str, 
     """
     served = service.repository.enter(name, version)
     try:
-        signature, inputs, in_rows = await service.work(len(body), _read, served, method, body)
+        signature, given = await service.work(len(body), _read, served, method, body)
     except BaseException:
         served.leave()
         raise
-    outputs = await service.infer(served, signature, inputs)
+    outputs = await service.infer(served, signature, given.arrays)
+    if given.flat:
+        outputs = json_arrays.without_ones(outputs)
     size = sum(array.nbytes for array in outputs.values())
-    return await service.work(size, _written, method, outputs, in_rows)
+    return await service.work(size, _written, method, outputs, given.in_rows)
 
 
-def _read(served: ServedModel, method: str, body: bytes) -> tuple[Signature, dict[str, NDArray[Any]], bool]:
-    """The signature and the arrays of a request, and whether it is in row format."""
+def _read(served: ServedModel, method: str, body: bytes) -> tuple[Signature, json_arrays.Columns]:
+    """The signature and the arrays of a request."""
     request = json_arrays.parse(body)
     asked = request.get("signature_name")
     if asked is not None and not isinstance(asked, str):
         raise RequestError("'signature_name' is no string")
     signature = served.signature(asked)
     if method == "predict":
-        return signature, *json_arrays.columns(request, signature.inputs)
+        return signature, json_arrays.columns(request, signature.inputs)
     wanted = examples.CLASSIFY if method == "classify" else examples.REGRESS
     examples.check_method(signature, served.method_name(signature.name), wanted)
-    return signature, {examples.example_input(signature): examples.of_json(request)}, False
+    arrays = {examples.example_input(signature): examples.of_json(request)}
+    return signature, json_arrays.Columns(arrays, in_rows=False, flat=False)
 
 
 def _written(method: str, outputs: Mapping[str, NDArray[Any]], in_rows: bool) -> bytes:
