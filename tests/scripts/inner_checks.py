@@ -2,6 +2,7 @@
 
 import gzip
 import importlib
+import json
 import sys
 import tempfile
 
@@ -47,14 +48,58 @@ def modules():
 
 def gone():
     """Modules of which nothing is left: what reading a name, and importing it, says."""
-    from tensorflow.tools import graph_transforms
+    from tensorflow.python.training import tensorboard_logging
 
-    texts = [found(lambda: graph_transforms.TransformGraph), hasattr(graph_transforms, "TransformGraph")]
+    texts = [found(lambda: tensorboard_logging.set_step), hasattr(tensorboard_logging, "set_step")]
     try:
-        from tensorflow.tools.graph_transforms import TransformGraph  # noqa: F401
+        from tensorflow.python.training.tensorboard_logging import set_step  # noqa: F401
     except ImportError as error:
         texts.append(str(error))
     return texts
+
+
+def graph_transforms():
+    """What differs from genuine TransformGraph: node by node, in what the graph computes, or in the error."""
+    from tensorflow.tools.graph_transforms import TransformGraph
+
+    sys.path.insert(0, sys.argv[3])
+    import make_graph_transforms as made_there
+
+    with gzip.open(sys.argv[4], "rt") as file:
+        golden = json.load(file)
+    graph_def = tf.GraphDef.FromString(bytes.fromhex(golden["graph"]))
+    given = graph_def.SerializeToString(deterministic=True)
+    differing = {}
+    for call in golden["calls"]:
+        try:
+            made = TransformGraph(graph_def, ["x"], ["y"], call["transforms"])
+        except tf.errors.OpError as error:
+            if f"{type(error).__name__}: {error}" != call.get("error"):
+                differing[str(call["transforms"])] = str(error)
+            continue
+        nodes = {node[0]: node for node in made_there.described(made)}
+        other = [name for name, *node in call["nodes"] if nodes.pop(name, [None])[1:] != node]
+        if other or nodes:
+            differing[str(call["transforms"])] = [other, sorted(nodes)]
+        if "computed" in call and not np.allclose(made_there.computed(made, "y"), call["computed"], atol=5e-6):
+            differing[f"{call['transforms']}, computed"] = made_there.computed(made, "y")
+    texts = ["quantize_nodes", "remove_nodes(op=", "remove_nodes(op=Identity]", "quantize_weights(minimum_size=few)"]
+    return {
+        "differing": differing,
+        "calls": len(golden["calls"]),
+        "kept": graph_def.SerializeToString(deterministic=True) == given,
+        "bytes": len(TransformGraph(given, ["x"], ["y"], ["strip_unused_nodes"]).node),
+        "errors": [found(TransformGraph, graph_def, ["x"], ["y"], [text]) for text in texts],
+        "ignored": len(TransformGraph(graph_def, ["x"], ["none"], ["strip_unused_nodes(ignore_errors=true)"]).node),
+        "inside": placeholder_inside(TransformGraph, graph_def),
+    }
+
+
+def placeholder_inside(transform, graph_def):
+    """The placeholder that an input in the middle of a graph becomes."""
+    text = 'strip_unused_nodes(name=pool, type_for_name=float, shape_for_name="1,4,4,4")'
+    node = next(node for node in transform(graph_def, ["pool"], ["y"], [text]).node if node.name == "pool")
+    return [node.op, list(node.input), tf.as_dtype(node.attr["dtype"].type).name, str(tf.TensorShape(node.attr["shape"].shape))]
 
 
 def same():
@@ -431,7 +476,7 @@ def missing():
 
 
 for check in (
-    modules, gone, same, layers_utils, framework, cells, flags, keras, scikit_learn, needing_a_tpu, estimator, contrib,
+    modules, gone, graph_transforms, same, layers_utils, framework, cells, flags, keras, scikit_learn, needing_a_tpu, estimator, contrib,
     missing,
 ):  # fmt: skip
     report(**{check.__name__: check()})  # type: ignore[name-defined]  # noqa: F821

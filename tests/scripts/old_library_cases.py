@@ -26,6 +26,15 @@ found = [scipy.interp(1.5, [1, 2], [3, 4]), repr(scipy.sqrt(-1)), scipy.mean([1,
 """,
         [3.5, "1j", 2.0, 1.0, 4.0, 1.5, 2],
     ),
+    "scipy: sparse matrices": (
+        "scipy",
+        """
+import scipy.sparse
+m = scipy.sparse.csr_matrix([[0, 1j]])
+found = [str(m.A.tolist()), str(m.H.A.tolist()), type(m.A).__name__, hasattr(scipy.sparse.csr_array(m), "H")]
+""",
+        ["[[0j, 1j]]", "[[0j], [-1j]]", "ndarray", False],
+    ),
     "networkx: graphs": (
         "networkx",
         """

@@ -15,9 +15,8 @@ DATA = HERE.parent / "golden" / "data"
 @pytest.fixture(scope="module")
 def inner(run_python: Callable[..., Any]) -> dict[str, Any]:
     code = (HERE / "inner_checks.py").read_text("utf-8")
-    found: dict[str, Any] = run_python(
-        code, str(DATA / "inner_1_15.txt.gz"), str(DATA / "layers_utils.json.gz")
-    ).results
+    data = [str(DATA / f"{name}.gz") for name in ("inner_1_15.txt", "layers_utils.json", "graph_transforms.json")]
+    found: dict[str, Any] = run_python(code, *data[:2], str(DATA.parent / "make"), data[2]).results
     return found
 
 
@@ -28,8 +27,20 @@ def test_every_module_can_be_imported_both_ways(inner: dict[str, Any]) -> None:
 def test_names_of_modules_that_are_gone_say_what_to_use(inner: dict[str, Any]) -> None:
     error, has, text = inner["gone"]
     assert not has
-    assert error.startswith("MissingSymbolError") and "Use tf.graph_util" in error
-    assert "TransformGraph is not available" in text and "Use tf.graph_util" in text
+    assert error.startswith("MissingSymbolError") and "Use tf.logging" in error
+    assert "set_step is not available" in text and "Use tf.logging" in text
+
+
+def test_graph_transforms(inner: dict[str, Any]) -> None:
+    found = inner["graph_transforms"]
+    assert found["differing"] == {} and found["calls"] == 28
+    assert (found["kept"], found["bytes"], found["ignored"]) == (True, 30, 31)
+    assert found["inside"] == ["Placeholder", [], "float32", "(1, 4, 4, 4)"]
+    refused, empty, bracket, few = found["errors"]
+    assert refused.startswith("UnimplementedError: Transform 'quantize_nodes' is not available")
+    assert empty.startswith("GraphDef") or "node" in empty
+    assert bracket == ""
+    assert few == "InvalidArgumentError: minimum_size must be an integer, got few"
 
 
 def test_names_are_the_same_at_each_address(inner: dict[str, Any]) -> None:

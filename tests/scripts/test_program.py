@@ -237,6 +237,8 @@ SCRIPTS = {
     "eager": """
         import tensorflow as tf
         tf.enable_eager_execution()
+        tf.compat.v1.enable_eager_execution()  # a second call does nothing
+        tf.set_random_seed(1)
         print((tf.constant(2) * 3).numpy(), tf.executing_eagerly())
         for row in tf.data.Dataset.from_tensor_slices([1, 2]):
             print(int(row))

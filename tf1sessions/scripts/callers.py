@@ -13,11 +13,15 @@ __all__ = ["by_program", "of_program"]
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 _TYPED_IN = ("<stdin>", "<ipython-input")
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_kinds: dict[str, bool | None] = {}  # file -> whether it is one of the program's own; None: one of ours
+_ASSERTIONS = os.path.join(os.path.dirname(os.__file__), "unittest", "case.py")  # assertEqual(a, b) compares for a test
+_kinds: dict[str, bool | None] = {}  # file -> whether it is one of the program's own; None: the file that calls it counts
 
 
 def by_program() -> bool:
-    """Whether a line of the program's own files called the function that asks, between which only ours may be."""
+    """Whether a line of the program's own files called the function that asks.
+
+    Between the two there may be only our files and the assertions of ``unittest``.
+    """
     try:
         frame: Any = sys._getframe(2)
         known = _kind(frame.f_code.co_filename)
@@ -41,7 +45,7 @@ def _kind(path: str) -> bool | None:
     except KeyError:
         pass
     kind: bool | None
-    if path.startswith(_OURS):
+    if path.startswith(_OURS) or path == _ASSERTIONS:
         kind = None
     else:
         generated = path.startswith("<") and not path.startswith(_TYPED_IN)  # a dataclass's methods, and the like

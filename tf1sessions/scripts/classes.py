@@ -50,7 +50,10 @@ def _tensor_class(ops: Any, public: Any) -> Any:
     Tensor.__module__, Tensor.__qualname__, Tensor.__doc__ = ops.__name__, "Tensor", public.__doc__
     original = ops.Operation.__new__
 
-    def make(cls: Any, c_op: Any, tensor_class: Any) -> Any:
+    def make(cls: Any, *args: Any, **named: Any) -> Any:
+        if named or len(args) != 2 or not isinstance(args[1], type):
+            return cls.from_node_def(*args, **named)  # tf.Operation(node_def, g, inputs, ...) of a program
+        c_op, tensor_class = args
         return original(cls, c_op, Tensor if tensor_class is symbolic else tensor_class)
 
     ops.Operation.__new__ = make

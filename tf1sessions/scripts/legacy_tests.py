@@ -37,6 +37,7 @@ def apply(face: Any) -> None:
         setattr(case, name, _on_cpu(getattr(case, name)))
     for name, names in _RENAMED.items():
         setattr(case, name, renamed(getattr(case, name), names=names))
+    case._GetNdArray = _with_objects(case._GetNdArray)
     module.run_in_graph_and_eager_modes = _without_reset(module.run_in_graph_and_eager_modes)
     module.assert_no_new_pyobjects_executing_eagerly = _bare(module.assert_no_new_pyobjects_executing_eagerly)
     module.use_deterministic_cudnn = _use_deterministic_cudnn
@@ -57,6 +58,21 @@ def _on_cpu(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(self, graph, config, use_gpu, force_gpu)
 
     return session
+
+
+def _with_objects(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Lists of a graph's tensors are compared as objects, as NumPy 1.18 made arrays of them."""
+
+    @functools.wraps(method)
+    def array_of(self: Any, a: Any) -> Any:
+        try:
+            return method(self, a)
+        except NotImplementedError:
+            from . import numpy_compat  # here: it needs NumPy, whose import applies it
+
+            return numpy_compat.array_of_objects(a)
+
+    return array_of
 
 
 def _without_reset(decorator: Callable[..., Any]) -> Callable[..., Any]:

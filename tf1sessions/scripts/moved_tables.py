@@ -82,6 +82,7 @@ MODULES = {
     "tensorflow.compiler.xla.experimental.xla_sharding.xla_sharding": "compiler.xla.experimental.xla_sharding",
     "tensorflow.core.protobuf.data.experimental.snapshot_pb2": "!tensorflow.core.protobuf.snapshot_pb2",
     "tensorflow.core.protobuf.graph_debug_info_pb2": "!tensorflow.core.framework.graph_debug_info_pb2",
+    "tensorflow.tools.graph_transforms": "!tf1sessions.scripts.inner.graph_transforms",
     "tensorflow.core.protobuf.trace_events_pb2": "!tensorflow.tsl.profiler.protobuf.trace_events_pb2",
 }
 
@@ -140,7 +141,6 @@ GONE = frozenset(
         "python.tpu.profiler.": "profiler_analysis_pb2_grpc",
         "python.training": "tensorboard_logging",
         "tools.docs": "doc_generator_visitor generate_lib parser pretty_docs py_guide_parser",
-        "tools.graph_transforms": "",
         "tools.pip_package": "simple_console",
     }.items()
     for package, name in [(package.rstrip("."), name) for name in names.split() or [""]]

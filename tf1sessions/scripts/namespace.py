@@ -188,7 +188,8 @@ def _with_unused_context_dropped(enable: Callable[..., None]) -> Callable[..., N
     def enable_eager_execution(*args: Any, **kwargs: Any) -> None:
         eager: Any = importlib.import_module("tensorflow.python.eager.context")
         with eager._context_lock:
-            if eager._context is not None and not eager._context._initialized:
+            first = eager.default_execution_mode == eager.GRAPH_MODE  # a second call does nothing, and makes no context
+            if first and eager._context is not None and not eager._context._initialized:
                 eager._context = None
         enable(*args, **kwargs)
 

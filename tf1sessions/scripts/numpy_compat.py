@@ -28,7 +28,7 @@ from tf1sessions.source import old_names
 
 from . import numpy_functions, numpy_operators
 
-__all__ = ["RULES", "apply", "missing_names"]
+__all__ = ["RULES", "apply", "array_of_objects", "missing_names"]
 
 #: The environment variable by which operators follow the installed NumPy's rules: 2; by default 1.
 RULES = "TF1SESSIONS_NUMPY"
@@ -308,7 +308,7 @@ def _convert_as_before(name: str) -> None:
     def convert(*args: Any, **kwargs: Any) -> Any:
         try:
             return original(*args, **kwargs)
-        except (ValueError, OverflowError) as error:
+        except (ValueError, OverflowError, NotImplementedError) as error:
             convert_so = _other_conversion(error, args, kwargs)
             if convert_so is None:
                 raise
@@ -316,6 +316,43 @@ def _convert_as_before(name: str) -> None:
 
     convert.converts_as_before = True  # type: ignore[attr-defined]
     setattr(np, name, convert)
+
+
+class _Leaf:
+    """Something that is no array to NumPy, whatever it says itself."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _with_leaves(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_with_leaves(each) for each in value]
+    try:
+        value.__array__()
+    except NotImplementedError:
+        return _Leaf(value)
+    except Exception:  # no array, or one that NumPy makes in another way: its own matter
+        return value
+    return value
+
+
+def array_of_objects(nested: Any) -> Any:
+    """The array of lists of objects that refuse to be arrays, as NumPy 1.18 made it of the tensors of a graph."""
+    array = np.array(_with_leaves(nested), dtype=object)
+    flat = array.reshape(-1)
+    for place, value in enumerate(flat):
+        if isinstance(value, _Leaf):
+            flat[place] = value.value
+        elif isinstance(value, list):  # of lists of several lengths
+            flat[place] = _without_leaves(value)
+    return array
+
+
+def _without_leaves(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_leaves(each) for each in value]
+    return value.value if isinstance(value, _Leaf) else value
 
 
 def _other_conversion(
@@ -327,6 +364,9 @@ def _other_conversion(
         return None if dtype is not None else lambda convert: convert(*args, **{**kwargs, "dtype": object})
     if not numpy_operators.by_program():
         return None
+    if isinstance(error, NotImplementedError):
+        nested = isinstance(args[0], (list, tuple)) and dtype in (None, object)
+        return (lambda _: array_of_objects(args[0])) if nested else None
     if kwargs.get("copy") is False and "avoid copy" in builtins.str(error):
         kept = {name: value for name, value in kwargs.items() if name != "copy"}
         return lambda convert: convert(*args, **kept)

@@ -197,7 +197,6 @@ REPLACEMENTS: dict[str, str] = {
     "tf.python.tpu": "It needs a TPU; take the program's way without one, for most programs use_tpu=False",
     "tf.python.training.tensorboard_logging": "Use tf.logging",
     "tf.tools.docs": "It made TensorFlow's own pages: use the package pdoc for others",
-    "tf.tools.graph_transforms": "Use tf.graph_util.remove_training_nodes and tf.graph_util.extract_sub_graph",
 }
 _BEFORE_1_0 = {
     "mul": "multiply", "sub": "subtract", "neg": "negative", "pack": "stack", "unpack": "unstack", "inv": "reciprocal",

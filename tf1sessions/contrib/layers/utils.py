@@ -197,21 +197,29 @@ def parameter(
         collections: The layer's argument ``variables_collections``.
         trainable: Whether it is trained.
         regularizer: A function of the variable, or None.
-        regularized_as: The name of the scope of the regularization loss, where that is not ``name``.
+        regularized_as: Its name in the layer class by which 1.15 made it, if it did: the scope of its regularization
+            loss. The collections then have what a custom getter made of the variable, and not the variable.
         group: The variable's name in a dict of ``collections``, where that is not ``name``.
     """
     if regularizer is not None and regularized_as is not None:
         above = tf.get_default_graph().get_name_scope()
         regularizer = _in_scope(regularizer, f"{above}/{regularized_as}/Regularizer/".lstrip("/"))
-    return model_variable(
+    named = get_variable_collections(collections, group or name)
+    made = model_variable(
         name,
         shape=shape,
         dtype=dtype,
         initializer=initializer,
         regularizer=regularizer,
-        collections=get_variable_collections(collections, group or name),
+        collections=None if regularized_as is not None else named,
         trainable=trainable,
     )
+    if regularized_as is not None:
+        for collection in named or ():
+            for part in list(made) if hasattr(made, "as_tensor") else [made]:  # a tf.PartitionedVariable
+                if not any(known is part for known in tf.get_collection(collection)):
+                    tf.add_to_collection(collection, part)
+    return made
 
 
 def _in_scope(regularizer: Callable[[Any], Any], scope: str) -> Callable[[Any], Any]:

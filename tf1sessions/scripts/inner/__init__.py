@@ -4,6 +4,9 @@
 
     small_modules.py          modules with a name or two
     framework.py              what framework.common_shapes, op_def_registry, op_def_library and ops had
+    graph_transforms.py       tools.graph_transforms
+    graph_rewrites.py         its transforms of nodes, attributes, devices and names
+    graph_folding.py          its transforms of constants
     keras_mixed_precision.py  keras.mixed_precision.experimental
     keras_multi_gpu.py        multi_gpu_model
     keras_network.py          the base class of models

@@ -41,6 +41,7 @@ __all__ = ["LIBRARIES", "apply_to_loaded", "find", "table"]
 
 #: The library's import name -> our module with its table, in this package.
 LIBRARIES = {
+    "gin": "small",
     "gym": "gym",
     "h5py": "h5py",
     "librosa": "librosa",

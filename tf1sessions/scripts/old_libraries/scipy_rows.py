@@ -71,6 +71,14 @@ def _pinv2(linalg: Any, name: str) -> Any:
     return pinv2
 
 
+def _dense(owner: Any, name: str) -> Any:
+    return property(lambda matrix: matrix.toarray())
+
+
+def _adjoint(owner: Any, name: str) -> Any:
+    return property(lambda matrix: matrix.conj().transpose())
+
+
 def _misc() -> ModuleType:
     from .. import scipy_misc
 
@@ -103,6 +111,8 @@ TABLES = {
             Name("scipy.integrate", "", "trapz", "1.14", "trapezoid"),
             Name("scipy.integrate", "", "cumtrapz", "1.14", "cumulative_trapezoid"),
             Name("scipy.integrate", "", "simps", "1.14", _simpson),
+            Name("scipy.sparse", "spmatrix", "A", "1.14", _dense),
+            Name("scipy.sparse", "spmatrix", "H", "1.14", _adjoint),
             Name("scipy.linalg", "", "pinv2", "1.9", _pinv2),
             Name("scipy.sparse.linalg.eigen", "", "__path__", "1.8", lambda module, name: []),
         ],

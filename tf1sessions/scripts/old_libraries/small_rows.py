@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import missing
-from .rows import Change, Module, Name, Table, Wrapped
+from .rows import Arguments, Change, Module, Name, Table, Wrapped
 
 __all__ = ["TABLES"]
 
@@ -51,7 +51,15 @@ def _name_hub_release(hub: ModuleType) -> None:
     vars(hub).setdefault("__getattr__", getattr_)
 
 
+_GIN_LISTS = {"whitelist": "allowlist", "blacklist": "denylist"}
+
 TABLES = {
+    "gin": Table(
+        changes=[
+            Arguments("gin.config", name, "0.5", renamed=_GIN_LISTS)
+            for name in ("configurable", "external_configurable")
+        ]
+    ),
     "seaborn": Table(
         changes=[
             Name("seaborn", "", "tsplot", "0.10", _tsplot),
