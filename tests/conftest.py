@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import collections
 import functools
+import gc
 import json
 import os
 import shutil
@@ -63,6 +64,18 @@ def pytest_configure(config: pytest.Config) -> None:
         paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         if str(PACKAGE.parent) not in paths:
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGE.parent), *paths]))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Looks for no garbage while the modules of all tests are imported, and in what that made not later either.
+
+    It stays as long as the session: looking through it took a third of the time of the imports.
+    """
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -1,4 +1,4 @@
-"""``tf.contrib`` does what TensorFlow 1.15.5 did: the recorded cases, in the library and as a script has it."""
+"""``tf.contrib`` does what TensorFlow 1.15.5 did: the recorded cases as a script has it, a part also in the library."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import compare  # this folder is on the path; pytest puts it there
 import pytest
 from support import ROOT
 
-COMPARE = Path(__file__).with_name("compare.py")
+COMPARE = Path(compare.__file__)
 CASES = COMPARE.parents[1] / "golden" / "cases"
 
 # What has another operation at its end, under another name: the values are those of 1.15.5.
@@ -52,7 +53,8 @@ def compared(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], dict[str, list[str]]]]:
     """A function that tells the differences of a module; one process finds those of all that run, one after another."""
-    params = [item.callspec.params for item in request.session.items if item.path == request.path]
+    items = [item for item in request.session.items if item.path == request.path]
+    params = [item.callspec.params for item in items if hasattr(item, "callspec")]
     modules = [chosen["module"] for chosen in params if chosen["compared"] == request.param]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
     errors = tmp_path_factory.mktemp(request.param) / "stderr"
@@ -89,3 +91,9 @@ def test_does_what_1_15_did(
         assert set(found) == expected
     else:
         assert found == {}
+
+
+def test_what_is_compared_in_the_library() -> None:
+    assert compare.sample(["a plain", "a fed", "b plain", "b fed", "b fed twice", "c"]) == {
+        *("a plain", "a fed", "b plain", "b fed twice", "c")
+    }
