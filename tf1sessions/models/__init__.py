@@ -24,6 +24,7 @@ Files::
     subgraphs.py            a graph without what is lacking or not allowed
     weights.py              large constants as variables
     values.py               values of variables and tables, set at load() or when a call needs them
+    optimizing.py           graphs that TensorFlow's optimizers should leave as they are
     prepared.py             a graph made ready, and vetted; nothing of it has run
     trial.py                a model tried in a child process, with limits
     model.py                load(), Model
