@@ -27,6 +27,7 @@ from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.models.interface import Interface, TensorSpec, other_signatures
 from tf1sessions.models.optimizing import better_as_it_is
 from tf1sessions.models.prepared import Prepared, default_signature
+from tf1sessions.models.static_sizes import check_sizes
 from tf1sessions.models.trial import try_model
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
@@ -428,7 +429,9 @@ class Model:
         """Makes ready what a request needs: refuses what is unsafe in it, and sets the values it needs."""
         cut = [tensor_name(name) for name in feeds]
         self.plan.vet(fetches, cut, "what is fetched")
-        self._values.prepare(self._graph_index.ancestors([node_of(name) for name in fetches], cut))
+        needed = self._graph_index.ancestors([node_of(name) for name in fetches], cut)
+        check_sizes(self.graph, needed, self.path)
+        self._values.prepare(needed)
 
 
 # ------------------------------------------------------------------------------------------------- what load() goes by
