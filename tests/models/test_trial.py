@@ -1,9 +1,7 @@
 """Models tried in a child process: what becomes of it is an error here, and of nothing else is made one."""
 
 from __future__ import annotations
-
 import re
-
 from pathlib import Path
 
 import pytest
