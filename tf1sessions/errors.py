@@ -54,9 +54,6 @@ from __future__ import annotations
 
 from typing import Any
 
-# What a terminal acts on. Messages name files, nodes and threads, and these may have any names.
-_STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-
 __all__ = [
     "BatchError",
     "BuildError",
@@ -130,7 +127,7 @@ class Tf1SessionsError(Exception):
             text += f" (from {where})"
         if next_step:
             text = f"{text.rstrip('.')}. {next_step}"
-        super().__init__(text.translate(_STEERING))
+        super().__init__(_plain(text))
         self._fields = ("where", "next_step", *details)
         # setattr, because AttributeError.name, OSError.filename and their like do not live in __dict__
         for name, value in {"where": where, "next_step": next_step, **details}.items():
@@ -146,6 +143,16 @@ class Tf1SessionsError(Exception):
         if self.__cause__ is not None:
             state["__cause__"] = _portable(self.__cause__)
         return type(self), self.args, state
+
+
+def _plain(text: str) -> str:
+    """The text with what a terminal acts on escaped: messages name files, nodes and threads, which have any names.
+
+    As ``texts.printable`` does it for the command line; this module is above that one.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
 
 
 def _portable(cause: BaseException) -> BaseException:

@@ -1,7 +1,7 @@
 """Models tried in a child process: what becomes of it is an error here, and of nothing else is made one."""
 
 from __future__ import annotations
-
+import re
 from pathlib import Path
 
 import pytest
@@ -52,7 +52,48 @@ def test_memory_that_only_a_run_asks_for(run_python: PythonRun, tmp_path: Path) 
             t1.load("greedy.pb", trial=True)
         except ModelFileError as error:
             report(greedy=str(error))
+
+        # What the shapes tell is refused without a trial: for the request that needs it, and for no other.
+        made = {
+            "Fill": lambda: tf.fill([2**43], 1.0),
+            "range": lambda: tf.range(2**43),
+            "Tile_1": lambda: tf.tile(tf.tile(tf.fill([4, 4], 1.0), [2**20, 2**20]), [8, 1]),
+            "Pad": lambda: tf.pad(tf.constant([1.0]), [[2**43, 0]]),
+            "mul": lambda: tf.fill([2**22, 1], 1.0) * tf.fill([1, 2**22], 1.0),
+            "stack": lambda: tf.stack([tf.fill([2**30, 2**12], float(i)) for i in range(9)]),
+        }
+        refused = {}
+        for name, make in made.items():
+            with tf.Graph().as_default() as graph:
+                x = tf.placeholder(tf.float32, [None], name="x")
+                tf.identity(x + tf.cast(tf.reduce_sum(make()), tf.float32), name="y")
+                tf.add(x, 1.0, name="small")
+            tf.train.write_graph(graph, ".", "large.pb", as_text=False)
+            with t1.load("large.pb", outputs=["small"]) as model:
+                small = model([1.0])["small"].tolist()
+                try:
+                    model.run("y", {"x": [1.0]})
+                except ModelFileError as error:
+                    refused[name] = [small, str(error)]
+            try:
+                t1.load("large.pb", outputs=["y"])
+            except ModelFileError as error:
+                refused[name].append(str(error))
+        report(refused=refused)
+        for path, options in (("modest.pb", {"tags": ["serve"]}), ("modest.pb\x1b[2J\u202e", {})):
+            try:
+                t1.load(path, **options)
+            except Exception as error:
+                report(**{type(error).__name__: str(error)})
         """,
     )
+    assert {name: texts[0] for name, texts in done.results["refused"].items()} == dict.fromkeys(
+        ("Fill", "range", "Tile_1", "Pad", "mul", "stack"), [2.0]
+    )
+    for name, (_, of_run, of_load) in done.results["refused"].items():
+        assert of_run == of_load
+        assert re.search(rf"fill [\d,.]+ GB, [\d,.]+ GB of it in '{name}', and this machine has", of_run)
+    assert "is no SavedModel: it has one graph (graph), and no tags (from tags=)" in done.results["UsageError"]
+    assert r"modest.pb\x1b[2J\u202e" in done.results["ModelFileError"]
     assert done.results["modest"] == [6.0]
     assert "greedy.pb cannot be loaded and run here: it needs more than 4,096 MB of memory" in done.results["greedy"]

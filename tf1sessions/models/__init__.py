@@ -24,7 +24,9 @@ Files::
     subgraphs.py            a graph without what is lacking or not allowed
     weights.py              large constants as variables
     values.py               values of variables and tables, set at load() or when a call needs them
+    optimizing.py           graphs that TensorFlow's optimizers should leave as they are
     prepared.py             a graph made ready, and vetted; nothing of it has run
+    static_sizes.py         what a request would fill memory with, by the shapes in its graph
     trial.py                a model tried in a child process, with limits
     model.py                load(), Model
     risks.py                operations that touch files, the network, Python

@@ -88,24 +88,31 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
 
     Raises:
         ModelFileError: There is no such file, or it is not one of these, or it is malformed.
-        UsageError: ``tags`` do not choose one graph.
+        UsageError: ``tags`` do not choose one graph, or this is no SavedModel.
     """
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
     if not isinstance(name, str) or not name:
         raise UsageError(f"path is {path!r}", where="load()", next_step="Give the path of a model.")
     if "\0" in name:
         raise UsageError(f"path is {name!r}, with a null byte", where="load()", next_step="Give the path of a model.")
-    if "://" not in name:
-        return _read_at(os.path.abspath(name), tags)
     try:
-        return _read_at(name, tags)
+        artifact = _read_at(name if "://" in name else os.path.abspath(name), tags)
     except tf.errors.OpError as error:
+        if "://" not in name:
+            raise
         raise ModelFileError(
             f"{name} cannot be read: {error.message.partition(chr(10))[0]}",
             where="load()",
             next_step="Copy the model to this machine, and give its path.",
             path=name,
         ) from error
+    if tags is not None and artifact.kind != "saved model":
+        raise UsageError(
+            f"{name} is no SavedModel: it has one graph ({artifact.kind}), and no tags",
+            where="tags=",
+            next_step="Leave the tags out: they choose a graph of a SavedModel.",
+        )
+    return artifact
 
 
 def _read_at(name: str, tags: Sequence[str] | None) -> Artifact:

@@ -25,7 +25,9 @@ from tf1sessions.models import files, subgraphs, upgrades, values, weights
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.models.interface import Interface, TensorSpec, other_signatures
+from tf1sessions.models.optimizing import better_as_it_is
 from tf1sessions.models.prepared import Prepared, default_signature
+from tf1sessions.models.static_sizes import check_sizes
 from tf1sessions.models.trial import try_model
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.runtime import tf
@@ -34,11 +36,6 @@ from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.session import GraphSession
 
 __all__ = ["Model", "Signature", "load"]
-
-#: Beyond this many operations in a chain the graph runs as it is: TensorFlow's optimizer takes a time that grows with
-#: the square, 1.7 s for 5,000 operations and minutes for 40,000 (2.21).
-_LONG_CHAIN = 5000
-
 
 def load(
     path: str | os.PathLike[str],
@@ -432,7 +429,9 @@ class Model:
         """Makes ready what a request needs: refuses what is unsafe in it, and sets the values it needs."""
         cut = [tensor_name(name) for name in feeds]
         self.plan.vet(fetches, cut, "what is fetched")
-        self._values.prepare(self._graph_index.ancestors([node_of(name) for name in fetches], cut))
+        needed = self._graph_index.ancestors([node_of(name) for name in fetches], cut)
+        check_sizes(self.graph, needed, self.path)
+        self._values.prepare(needed)
 
 
 # ------------------------------------------------------------------------------------------------- what load() goes by
@@ -464,8 +463,8 @@ def _imported(
 
 def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
     if config is None:  # a graph that names GPUs runs where there are none
-        long = len(graph_def.node) > _LONG_CHAIN and GraphIndex(graph_def).longest_chain > _LONG_CHAIN
-        config = SessionConfig(soft_placement=True, graph_optimization="off" if long else "default")
+        plain = better_as_it_is(GraphIndex(graph_def))
+        config = SessionConfig(soft_placement=True, graph_optimization="off" if plain else "default")
     gs = GraphSession(config, name=f"model {os.path.basename(path)}")
     if gs.config.lane is not None:  # the graph's own nodes are placed as they are imported, its functions' are not
         graph_def = logical_devices.place(graph_def, gs.config.lane)

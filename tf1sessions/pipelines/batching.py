@@ -404,10 +404,14 @@ class Batcher:
 
     # -- closing ---------------------------------------------------------------------------------------------------
 
-    def close(self) -> None:
+    def close(self, *, join_secs: float = 60.0) -> None:
         """Ends the batcher: requests that wait get a ClosedError, the dispatcher's run is let end.
 
         The session stays open. Closing again does nothing.
+
+        Args:
+            join_secs: How long to wait for that run. After it the run goes on in its thread, which is named in the log
+                ``tf1sessions``, and answers its requests when it ends; closing the session ends it, if TensorFlow can.
         """
         if forks.forked():
             return  # the thread, and the work, are the parent's
@@ -421,7 +425,11 @@ class Batcher:
         for request in waiting:
             request.end(None, self._closed_error())
         if dispatcher is not None and dispatcher.ident != threading.get_ident():
-            dispatcher.join()
+            dispatcher.join(min(max(join_secs, 0.0), threading.TIMEOUT_MAX))
+            if dispatcher.is_alive():
+                logger.warning(
+                    "a Batcher was closed %g s ago, and its run goes on in thread %r", join_secs, dispatcher.name
+                )
 
     @property
     def closed(self) -> bool:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import dataclasses
 import itertools
 import logging
@@ -31,7 +30,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tf1sessions.errors import ClosedError, JobTimeoutError, UsageError
+from tf1sessions.errors import ClosedError, JobTimeoutError, StragglerError, UsageError
 from tf1sessions.pools.accounts import JobEnd, News
 from tf1sessions.pools.base import PoolProgress, SessionPool, check_initializer
 from tf1sessions.pools.jobs import PoolJob, job_error
@@ -39,6 +38,7 @@ from tf1sessions.runtime import tf
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.memory import MemoryPlan
 from tf1sessions.sessions.session import GraphSession
+from tf1sessions.sessions.session_methods import skip_destructors
 
 __all__ = ["ThreadSessionPool", "leave"]
 
@@ -113,6 +113,7 @@ class ThreadSessionPool(SessionPool):
         self._idle = 0
         self._leaving: set[threading.Thread] = set()  # at their last lines, or at a Future's callbacks
         self._given_up: dict[threading.Thread, threading.Thread] = {}  # to the thread that closes its job's session
+        self._stuck: set[threading.Thread] = set()  # of those, which have been named
         self._running: dict[threading.Thread, PoolJob] = {}
         self._lanes = dict.fromkeys(_lanes_of(plan, max_workers, config, name), 0)  # how many sessions are on each
         self._thread_numbers = itertools.count()
@@ -173,6 +174,7 @@ class ThreadSessionPool(SessionPool):
                 self._workers.discard(me)
                 self._leaving = {thread for thread in self._leaving if thread.is_alive()} | {me}
                 closing = self._given_up.pop(me, None)
+                self._stuck.discard(me)
                 if closing is not None:
                     self._leaving.add(closing)
                 if self._waiting:
@@ -288,29 +290,45 @@ class ThreadSessionPool(SessionPool):
                 return
             # Apart from the announcement, neither of which may have to wait for the other: callbacks of the future may
             # take their time, and so may closing, for a Python function inside the graph.
-            closing = threading.Thread(target=self._close_expired, args=(job, worker), daemon=True)
-            closing.name = f"{worker.name}-close"
-            closing.start()
-            self._workers.discard(worker)
-            self._given_up[worker] = closing
+            self._give_up(job, worker)
             self._leaving.add(threading.current_thread())  # the timer's: shutdown() waits for the Future, too
             if self._waiting:
                 self._dispatch()
         self._accounts.announce(news)
 
-    def _close_expired(self, job: PoolJob, worker: threading.Thread) -> None:
-        """Closes the session of a job whose time is up, and warns when its code does not end after that."""
+    def _give_up(self, job: PoolJob, worker: threading.Thread) -> None:
+        """Closes a job's session in a thread of its own, and does not count on its worker any more; with the lock."""
+        closing = threading.Thread(target=self._close_session_of, args=(job, worker), daemon=True)
+        closing.name = f"{worker.name}-close"
+        closing.start()
+        self._workers.discard(worker)
+        self._given_up[worker] = closing
+
+    def _close_session_of(self, job: PoolJob, worker: threading.Thread) -> None:
+        """Closes the session of a job that was given up; names its thread when its code does not end after that."""
         if job.session is not None:
             job.session.close()
         worker.join(STRAGGLER_SECS)
-        if worker.is_alive():
-            logger.warning(
-                "%s: job %r goes on after its time limit, in thread %s, which has been replaced. Its session is "
-                "closed: a loop that does not use it can ask session.closed.",
-                self.name,
-                job.name,
-                worker.name,
-            )
+        if not worker.is_alive():
+            return
+        logger.warning(
+            "%s: job %r goes on although its session is closed, in thread %s, which has been replaced. A loop that does "
+            "not use the session can ask session.closed.",
+            self.name,
+            job.name,
+            worker.name,
+        )
+        error = StragglerError(
+            f"job {job.name!r} did not end when it was interrupted; its thread is {worker.name}",
+            where=self.name,
+            next_step="A process can be ended, a thread cannot: use a ProcessSessionPool for such jobs.",
+        )
+        news = News()
+        self._accounts.end([JobEnd(job, "failed", error=error)], news)  # nothing, where its time was up
+        self._accounts.announce(news)
+        with self._condition:
+            self._stuck.add(worker)
+            self._condition.notify_all()
 
     # -- the end ---------------------------------------------------------------------------------------------------
 
@@ -318,11 +336,15 @@ class ThreadSessionPool(SessionPool):
         """As ``Executor.shutdown``.
 
         Args:
-            wait: Return when all threads have ended. The thread of a job whose time was up gets five seconds; if its
+            wait: Return when all threads have ended. The thread of a job whose time was up gets some seconds; if its
                 code goes on it is named in the log. Called by a job, or by a callback in a worker's thread, this does
                 not wait: the caller's own job would never end.
             cancel_futures: Cancel the jobs that have not started.
         """
+        self._end(wait, cancel_futures, None)
+
+    def _end(self, wait: bool, cancel_futures: bool, limit_secs: float | None) -> None:
+        """As shutdown(); jobs that run get ``limit_secs`` to end, or as long as they need."""
         if self._is_inherited():
             self._shut = True
             return
@@ -338,8 +360,8 @@ class ThreadSessionPool(SessionPool):
         with self._condition:
             if not wait or me in self._workers or me in self._given_up or me in self._leaving:
                 return
-            self._condition.wait_for(lambda: not self._workers)
-            self._condition.wait_for(lambda: not self._given_up, timeout=STRAGGLER_SECS)
+            self._condition.wait_for(lambda: not self._workers, timeout=limit_secs)
+            self._condition.wait_for(lambda: not self._given_up.keys() - self._stuck)
         with self._condition:
             leaving = self._leaving - {me}
         for thread in leaving:
@@ -350,17 +372,20 @@ class ThreadSessionPool(SessionPool):
         return tuple(thread.name for thread in self._given_up if thread.is_alive())
 
     def interrupt(self) -> None:
-        """Cancels waiting jobs and closes the sessions of running ones, whose blocked ``run`` then ends."""
+        """Cancels waiting jobs and closes the sessions of running ones, whose blocked ``run`` then ends.
+
+        The Future of a job that goes on nevertheless gets a :class:`StragglerError` after some seconds.
+        """
         if self._is_inherited():
             return
         with self._condition:
-            waiting, running = list(self._waiting), list(self._running.values())
+            waiting = list(self._waiting)
             self._waiting.clear()
+            for worker, job in self._running.items():
+                if job.session is not None and worker in self._workers:
+                    self._give_up(job, worker)
         for job in waiting:
             job.future.cancel()
-        for job in running:
-            if job.session is not None:
-                job.session.close()
 
 
 def _lanes_of(plan: MemoryPlan | None, max_workers: int, config: Any, name: str) -> tuple[str, ...]:
@@ -411,21 +436,14 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _at_exit() -> None:
-    """Ends pools that were not shut down: waiting jobs are cancelled, running ones interrupted and waited for."""
+    """Ends pools that were not shut down: waiting jobs are cancelled, running ones interrupted and waited for.
+
+    What TensorFlow cannot cancel is given up after STRAGGLER_SECS: the process has to end.
+    """
     stuck = False
     for pool in list(_pools):
         pool.interrupt()
-        pool.shutdown(wait=True)
+        pool._end(True, False, STRAGGLER_SECS)
         stuck = stuck or bool(pool.statistics().stuck_threads)
     if stuck:
-        _skip_destructors()
-
-
-def _skip_destructors() -> None:
-    """Makes the process end without the destructors of C++'s globals, once Python has ended in full.
-
-    TensorFlow's would be run beneath a thread that computes, and crash. glibc calls what was registered last first.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "on_exit"):
-        libc.on_exit(libc._exit, None)
+        skip_destructors()

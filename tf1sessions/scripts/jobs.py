@@ -10,6 +10,7 @@ file, the ``[defaults]`` of that file. ``None`` means "not said".
 from __future__ import annotations
 
 import math
+import re
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -93,17 +94,28 @@ def _text(value: Any) -> str:
     return value
 
 
+def _gpus(value: Any) -> str:
+    """Check a value of CUDA_VISIBLE_DEVICES: CUDA takes what it cannot read for "no GPU", without a word."""
+    text = _text(value)
+    if not all(_GPU.fullmatch(each.strip()) for each in text.split(",") if text.strip()):
+        raise ValueError(f'{brief(value)} is not a list of GPUs such as "0,1", of their numbers or UUIDs')
+    return text
+
+
 def _seeds(value: Any) -> str:
     if value not in SEEDS:
         raise ValueError(f"{brief(value)} is not one of {', '.join(SEEDS)}")
     return str(value)
 
 
+#: A GPU's number, -1 for none, or the beginning of its UUID or of a MIG device's.
+_GPU = re.compile(r"-1|\d+|(GPU|MIG)-[\w/.-]+")
+
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "memory_fraction": _fraction,
     "memory_limit_mb": _whole(1, 1_000_000_000),
     "threads": _whole(1, 10_000),
-    "visible_devices": _text,
+    "visible_devices": _gpus,
     "time_limit": _seconds,
     "retries": _whole(0, 1_000_000),
     "fast_kernels": _switch,

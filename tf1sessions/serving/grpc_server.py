@@ -19,6 +19,7 @@ from tf1sessions.serving import examples, json_arrays
 from tf1sessions.serving.answers import RequestError, TooLarge, status_of
 from tf1sessions.serving.served_model import ServedModel
 from tf1sessions.serving.service import Service
+from tf1sessions.texts import printable
 
 __all__ = ["GrpcServer"]
 
@@ -159,7 +160,7 @@ class _Methods:
             if counted:
                 self._service.note(request.model_spec.name, "grpc", http, started)
         codes = {each.value[0]: each for each in grpc.StatusCode}
-        context.abort(codes[code], message)  # raises
+        context.abort(codes[code], printable(message, "\n\t"))  # raises; what a client sends is named in it
         return None
 
     def _check_token(self, context: Any) -> None:

@@ -206,7 +206,7 @@ class ServedModel:
         with self._changed:
             self._retired = True
         for batcher in self._batchers.values():
-            batcher.close()
+            batcher.close(join_secs=1.0)  # closing the model ends what still runs
         self.model.close()
 
     def check_open(self) -> None:

@@ -126,8 +126,9 @@ class Session(tf.Session):  # type: ignore[misc]
         """Closes the session; closing again does nothing.
 
         Calls that run in TensorFlow's pool end with ``CancelledError``; those in their caller's thread, which wait for
-        nothing, end first. A Python function that runs in it cannot be ended: after 10 s it is named in the log
-        ``tf1sessions``, and the session is closed when it returns.
+        nothing, end first. A Python function that runs in it cannot be ended, nor can an endless loop whose
+        condition is constant, unless the graph is not optimized (``graph_optimization="off"``): after 10 s it is given
+        up, and the log ``tf1sessions`` names it. Such a loop keeps a thread of TensorFlow's pool, which others need.
         """
         if self._session is None or self._closed:
             return

@@ -40,6 +40,8 @@ class SessionConfig:
         soft_placement: Run an operation elsewhere when its device does not exist.
         log_device_placement: Log where each operation is placed.
         graph_optimization: ``"default"``, or ``"off"``: no grappler and no common-subexpression pass.
+            With ``"off"`` an endless loop whose condition is constant can be cancelled, by close() too; the optimizers
+            of TensorFlow 2.21 remove what looks for that.
         seed: Graph-level random seed, 0 or more, set by :class:`~tf1sessions.GraphSession`.
         lane: The logical device that a :class:`~tf1sessions.GraphSession` puts its whole graph on, such as
             ``"/device:GPU:1"``; given by :meth:`MemoryPlan.config`.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import functools
+import itertools
 import logging
 import threading
 import time
@@ -21,7 +23,7 @@ from tf1sessions.sessions.session_calls import calls_of, name_of
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import list_operations, watchdog
 
-__all__ = ["close", "do_run", "install_fast_path", "make_callable", "note_session", "original", "run"]
+__all__ = ["close", "do_run", "install_fast_path", "make_callable", "note_session", "original", "run", "skip_destructors", "stuck"]
 
 logger = logging.getLogger("tf1sessions")
 
@@ -33,6 +35,7 @@ EXIT_SECS = 2.0
 
 #: Threads that close a session in which something runs.
 _closing: list[threading.Thread] = []
+_close_numbers = itertools.count(1)
 
 _Tensor: Any = tf.Tensor
 
@@ -44,6 +47,10 @@ original = types.SimpleNamespace(
     make_callable=tf.Session.make_callable,
     init=None,
 )
+
+
+#: The code of what runs a session by another way than a compiled request.
+_runs = {method.__code__ for method in (original.run, original.do_run) if hasattr(method, "__code__")}
 
 
 def run(session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
@@ -136,37 +143,77 @@ def close(session: Any) -> None:
     if session._session is None or session._closed:
         return
     session._closed = True
-    while _runs_in_caller(session):
+    calls = _calls_of_others(session)
+    while "caller" in calls:
         time.sleep(0.0002)
-    if not _in_flight(session):
+        calls = _calls_of_others(session)
+    # TensorFlow waits for Python functions that run in the session, and for a loop whose condition it has found to be
+    # constant, which cannot be cancelled (2.21): without an end, and deaf to Ctrl-C. No thread is started without need:
+    # the garbage collector may close a session inside any statement, one that holds a lock of threads too.
+    closing = _start_closing(session) if calls or _in_flight(session) else None
+    if closing is None:
         private.pywrap_session.TF_CloseSession(session._session)
         return
-    # TensorFlow waits for Python functions that run in the session: without an end, and deaf to Ctrl-C.
-    closing = threading.Thread(target=_close_now, args=(session,), name="tf1sessions-close", daemon=True)
-    _closing.append(closing)
-    closing.start()
     closing.join(CLOSE_SECS)
     if closing.is_alive():
         waiting = ", ".join(list_operations(call.operations) for call in _in_flight(session))
         logger.warning(
-            "closing a session has waited %g s for what runs in it: %s. It goes on in the background; TensorFlow 1 "
-            "would wait until that returns.",
+            "closing a session has waited %g s for what runs in it: %s. It goes on in the background, in the thread "
+            "%r; TensorFlow 1 would wait until that returns.",
             CLOSE_SECS,
-            waiting or "nothing that is known",
+            waiting or "an operation or a loop that TensorFlow cannot cancel, such as one with a constant condition",
+            closing.name,
         )
 
 
+def _start_closing(session: Any) -> threading.Thread | None:
+    """A thread that closes the session; None where no thread can be started any more."""
+    closing = threading.Thread(
+        target=_close_now, args=(session,), name=f"tf1sessions-close-{next(_close_numbers)}", daemon=True
+    )
+    try:
+        closing.start()
+    except RuntimeError:  # the interpreter ends, or the system has no more threads
+        return None
+    return closing
+
+
 def _close_now(session: Any) -> None:
-    private.pywrap_session.TF_CloseSession(session._session)  # with the session, which must not be deleted meanwhile
-    _closing.remove(threading.current_thread())
+    me = threading.current_thread()
+    _closing.append(me)
+    try:  # with the session, which must not be deleted meanwhile
+        private.pywrap_session.TF_CloseSession(session._session)
+    finally:
+        _closing.remove(me)
+
+
+def stuck() -> list[threading.Thread]:
+    """The threads that still close a session in which something runs."""
+    return [thread for thread in list(_closing) if thread.is_alive()]
 
 
 @atexit.register
 def _let_closing_end() -> None:
-    """Wait for threads that are about to come back from TensorFlow: if Python has ended by then, the process aborts."""
+    """Wait for threads that are about to come back from TensorFlow: if Python has ended by then, the process aborts.
+
+    What TensorFlow cannot cancel never comes back: then the process ends without C++'s destructors, see
+    :func:`skip_destructors`.
+    """
     deadline = time.monotonic() + EXIT_SECS
     for thread in list(_closing):
         thread.join(max(0.0, deadline - time.monotonic()))
+    if stuck():
+        skip_destructors()
+
+
+def skip_destructors() -> None:
+    """Makes the process end without the destructors of C++'s globals, once Python has ended in full.
+
+    TensorFlow's would be run beneath a thread that computes, and crash. glibc calls what was registered last first.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "on_exit"):
+        libc.on_exit(libc._exit, None)
 
 
 def _in_flight(session: Any) -> list[Any]:
@@ -174,8 +221,12 @@ def _in_flight(session: Any) -> list[Any]:
 
 
 @without_collection
-def _runs_in_caller(session: Any) -> bool:
-    """Whether another thread is in a call that runs in its own thread; of this thread's none can be in TensorFlow."""
+def _calls_of_others(session: Any) -> set[str]:
+    """How other threads run the session: in their own thread ("caller"), in TensorFlow's pool ("pool"), or both.
+
+    This thread's own calls are left out: none of them that is in its own thread can be in TensorFlow.
+    """
+    calls = set()
     frames = current_frames()
     del frames[threading.get_ident()]  # its own frame in a local variable would be a cycle
     for frame in frames.values():
@@ -184,10 +235,12 @@ def _runs_in_caller(session: Any) -> bool:
             if inner.f_code in RUNNING:
                 found = inner.f_locals
                 request = found.get("request")  # not there yet: it has not looked whether the session is closed
-                if request is not None and request.in_caller and found.get("session") is session:
-                    return True
+                if request is not None and found.get("session") is session:
+                    calls.add("caller" if request.in_caller else "pool")
+            elif inner.f_code in _runs and inner.f_locals.get("self") is session:
+                calls.add("pool")
             inner = inner.f_back
-    return False
+    return calls
 
 
 def note_session() -> None:
