@@ -256,7 +256,7 @@ class Launch:
 
 
 def _target(settings: LaunchSettings) -> dict[str, Any]:
-    """What the tasks' processes run, as arguments of RunSettings."""
+    """The target of the tasks' processes, as arguments of RunSettings."""
     more: dict[str, Any] = {"loopback": settings.address is None}
     if not settings.tf2:
         return {"target": "tf1sessions.cluster.task_main:execute", "more": more}

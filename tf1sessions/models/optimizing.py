@@ -33,7 +33,7 @@ def better_as_it_is(graph_index: GraphIndex) -> bool:
 
 
 def _calls(graph_index: GraphIndex) -> int:
-    """How many calls of functions a run can make, each with those that it makes in turn."""
+    """Count the calls of functions that a run can make, each with those that it makes in turn."""
     library = graph_index.graph_def.library
     functions = {function.signature.name: function for function in library.function}
     totals: dict[str, int] = {}

@@ -136,7 +136,7 @@ class _Methods:
     def answer(
         self, kind: Any, method: Callable[[Any, float], Any], data: bytes, context: Any, counted: bool
     ) -> bytes | None:
-        """What a method gives for a request, as bytes; what it raises becomes the call's status."""
+        """Return what a method gives for a request, as bytes; what it raises becomes the call's status."""
         import grpc
 
         started = time.monotonic()

@@ -222,7 +222,7 @@ def _in_flight(session: Any) -> list[Any]:
 
 @without_collection
 def _calls_of_others(session: Any) -> set[str]:
-    """How other threads run the session: in their own thread ("caller"), in TensorFlow's pool ("pool"), or both.
+    """Find out how other threads run the session: in their own ("caller"), in TensorFlow's pool ("pool"), or both.
 
     This thread's own calls are left out: none of them that is in its own thread can be in TensorFlow.
     """

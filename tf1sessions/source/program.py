@@ -234,7 +234,7 @@ def _parse(text: str, shown: str) -> ast.Module:
 
 
 def too_deep(levels: int) -> str | None:
-    """Why a tree of so many levels cannot be looked at, if it has more than :data:`DEEPEST`; else None."""
+    """Return why a tree of so many levels cannot be looked at, if it has more than :data:`DEEPEST`; else None."""
     return f"is nested {levels} levels deep, and {DEEPEST} can be looked at" if levels > DEEPEST else None
 
 

@@ -1,4 +1,4 @@
-"""What threads wait for, as their frames show: locks, conditions, events, queues, futures, ends of threads, runs.
+"""The waits of threads, as their frames show: locks, conditions, events, queues, futures, ends of threads, runs.
 
 Data flow::
 
@@ -59,7 +59,7 @@ class QueueRequest(Protocol):
 
 @dataclass(frozen=True)
 class Wait:
-    """What one thread waits for, without a time-out.
+    """The thing that one thread waits for, without a time-out.
 
     Attributes:
         thing: The lock, thread, queue, event, ....

@@ -88,7 +88,7 @@ def _kind(use: Use) -> str | None:
 
 
 def _in_loops(file: FileUses) -> Iterator[tuple[str, ast.AST]]:
-    """What runs a session in a loop, and what makes operations in a loop that does."""
+    """Find what runs a session in a loop, and what makes operations in a loop that does."""
     loops = sorted((loop.body[0].lineno, loop.body[-1].end_lineno or loop.lineno) for loop in file.loops)
     runs = [call for call in file.calls.values() if _runs_session(call)]
     running = set()

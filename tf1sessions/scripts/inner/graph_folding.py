@@ -142,7 +142,7 @@ def _parts(graph_def: Any) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _columns(node: Any, filters: Any) -> int:
-    """How many channels a convolution or a matrix product gives."""
+    """Return the number of channels that a convolution or a matrix product gives."""
     if node.op == "MatMul":
         return int(filters.shape[0 if node.attr["transpose_b"].b else 1])
     return int(filters.shape[3] if node.op == "Conv2D" else filters.shape[2] * filters.shape[3])

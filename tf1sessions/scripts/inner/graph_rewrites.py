@@ -18,7 +18,7 @@ _DIGITS = string.digits + string.ascii_lowercase  # what obfuscated names are ma
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What is asked of a transform.
+    """The arguments of a transform.
 
     Attributes:
         name: Its name.

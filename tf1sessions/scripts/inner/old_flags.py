@@ -1,4 +1,4 @@
-"""What ``tf.flags`` had until 1.4, before its flags became those of absl.
+"""Names that ``tf.flags`` had until 1.4, before its flags became those of absl.
 
 ``FLAGS._parse_flags()``, ``_FlagValues``, and that a program may define ``log_dir``: absl's logging has a flag of that
 name, and since it is imported by TensorFlow, such programs were refused (DuplicateFlagError).

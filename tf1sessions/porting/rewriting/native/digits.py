@@ -114,7 +114,7 @@ def with_reader(text: str) -> str:
 
 
 def _bound(node: ast.stmt) -> str | None:
-    """By what a program calls the reader, if the statement imports it alone."""
+    """Return the name by which a program calls the reader, if the statement imports it alone."""
     if not isinstance(node, ast.Import | ast.ImportFrom) or len(node.names) != 1:
         return None
     alias = node.names[0]

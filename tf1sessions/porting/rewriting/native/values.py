@@ -156,7 +156,7 @@ class _Requests:
     # -- what is asked for -----------------------------------------------------------------------------------------
 
     def _edit(self, call: ast.Call, computed: set[str]) -> Edit | None:
-        """What becomes of a call; None where its form is another one."""
+        """Return the new text of a call; None where its form is another one."""
         feed = next((each.value for each in call.keywords if each.arg == "feed_dict"), None)
         if len(call.args) == 2 and feed is None:
             feed = call.args[1]
