@@ -60,7 +60,7 @@ def convert(
         def call(*args: Any, **kwargs: Any) -> Any:
             return converted()(*args, **kwargs)
 
-        return call
+        return _private.tf_decorator.make_decorator(function, call)  # Keras looks at the arguments of what it is of
 
     return decorate
 

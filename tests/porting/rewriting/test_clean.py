@@ -28,7 +28,7 @@ CASES = {
     "same": ("tf.nn.relu(tf.matmul(a, b))\n", "tf.nn.relu(tf.matmul(a, b))\n"),
     "v1 only": ("with tf.Session() as s: pass\n", "with tf.compat.v1.Session() as s: pass\n"),
     "renamed": ("tf.log(tf.random_uniform([1]))\n", "tf.math.log(tf.random.uniform([1]))\n"),
-    "unknown": ("tf.no_such_name\ntf.__version__\n", "tf.compat.v1.no_such_name\ntf.compat.v1.__version__\n"),
+    "unknown": ("tf.no_such_name\ntf.__version__\n", "tf.compat.v1.no_such_name\ntf.__version__\n"),
     "arguments": (
         "tf.reduce_sum(x, 1, keep_dims=True)\ntf.nn.softmax(x, dim=0)\n",
         "tf.reduce_sum(x, 1, keepdims=True)\ntf.nn.softmax(x, axis=0)\n",
