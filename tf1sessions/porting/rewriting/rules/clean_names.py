@@ -92,6 +92,8 @@ def _base(chain: ast.expr) -> str:
 def _rename(rewrite: _Rewrite, use: Use, base: str) -> None:
     """Add the edits for one use."""
     rest = use.symbol.removeprefix(_V1)  # ".layers.dense"
+    while f"{rest}.".startswith(".compat.v1."):  # the program had tf.compat.v1 itself
+        rest = rest.removeprefix(".compat.v1")
     if not rest and _asks_whether_it_is_there(rewrite.file, use.node):
         return  # where its import failed it is None, which has no attributes
     found = _replacement(rewrite.file, use, base, rest) or Replacement(use.node, f"{base}.compat.v1{rest}")
