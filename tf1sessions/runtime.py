@@ -106,6 +106,7 @@ _MODULES = {
     "loader_impl": "tensorflow.python.saved_model.loader_impl",
     "training_util": "tensorflow.python.training.training_util",
     # for contrib.autograph
+    "tf_decorator": "tensorflow.python.util.tf_decorator",
     "autograph_api": "tensorflow.python.autograph.impl.api",
     "autograph_converter": "tensorflow.python.autograph.core.converter",
     "autograph_directives": "tensorflow.python.autograph.lang.directives",

@@ -13,6 +13,7 @@ import numpy as np
 import tf1sessions
 from tf1sessions import contrib
 from tf1sessions.runtime import tf1 as tf
+from tensorflow.python.util import tf_inspect
 
 folder = sys.argv[1]
 tfe = contrib.eager
@@ -88,6 +89,7 @@ def branches(x):
     while x < 10:
         x = x + 3
     return x
+report(arguments=tf_inspect.getfullargspec(branches).args)
 autograph = contrib.autograph
 options = autograph.ConversionOptions(recursive=True)
 def listed(x):
@@ -211,6 +213,7 @@ def test_eager(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
     assert found["numbers"] == [0, 1, 2, 0, 1]
     assert found["saved"] == ["model-3", 3.0, 3.0] and found["lacking"] == "NotFoundError"
     assert found["optimizer"] == 4
+    assert found["arguments"] == ["x"]  # what Keras asks of a model's call()
     assert found["converted_call"] == [11, 10] and found["listed"] == [2, 3, 4]
     assert found["kinds"] == [True, "StackTraceMapper", True]
     assert found["store"] == ["l1/bias:0", "l1/kernel:0"] and found["trainable"] == 2 and found["tracked"] == 2.0

@@ -60,7 +60,9 @@ def convert(
         def call(*args: Any, **kwargs: Any) -> Any:
             return converted()(*args, **kwargs)
 
-        return call
+        # Keras looks for the arguments at what is decorated
+        decorated: Callable[..., Any] = _private.tf_decorator.make_decorator(function, call)
+        return decorated
 
     return decorate
 

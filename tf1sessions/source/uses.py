@@ -98,7 +98,8 @@ def canonical(symbol: str) -> str:
     """
     head, _, rest = symbol.partition(".")
     if head == "tensorflow":
-        rest = rest.removeprefix("compat.v1").removeprefix(".") if f"{rest}.".startswith("compat.v1.") else rest
+        while f"{rest}.".startswith("compat.v1."):  # twice where a file with tf.compat.v1 imports that as tf
+            rest = rest.removeprefix("compat.v1").removeprefix(".")
         return f"tf.{rest}" if rest else "tf"
     return f"np.{rest}".rstrip(".") if head == "numpy" else symbol
 

@@ -28,7 +28,15 @@ CASES = {
     "same": ("tf.nn.relu(tf.matmul(a, b))\n", "tf.nn.relu(tf.matmul(a, b))\n"),
     "v1 only": ("with tf.Session() as s: pass\n", "with tf.compat.v1.Session() as s: pass\n"),
     "renamed": ("tf.log(tf.random_uniform([1]))\n", "tf.math.log(tf.random.uniform([1]))\n"),
-    "unknown": ("tf.no_such_name\ntf.__version__\n", "tf.compat.v1.no_such_name\ntf.compat.v1.__version__\n"),
+    "v1 by its own name": (
+        "x = tf.compat.v1.placeholder(tf.float32)\nwith tf.compat.v1.Session() as s: pass\ny = tf.compat.v1.log(x)\n",
+        "x = tf.compat.v1.placeholder(tf.float32)\nwith tf.compat.v1.Session() as s: pass\ny = tf.math.log(x)\n",
+    ),
+    "arguments below math": (
+        "tf.math.reduce_sum(x, reduction_indices=[1])\ntf.math.argmax(x, 1)\ntf.math.argmax(x, 1, 'n', 0)\n",
+        "tf.math.reduce_sum(x, axis=[1])\ntf.math.argmax(x, 1)\ntf.compat.v1.math.argmax(x, 1, 'n', 0)\n",
+    ),
+    "unknown": ("tf.no_such_name\ntf.__version__\n", "tf.compat.v1.no_such_name\ntf.__version__\n"),
     "arguments": (
         "tf.reduce_sum(x, 1, keep_dims=True)\ntf.nn.softmax(x, dim=0)\n",
         "tf.reduce_sum(x, 1, keepdims=True)\ntf.nn.softmax(x, axis=0)\n",

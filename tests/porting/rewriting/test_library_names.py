@@ -137,6 +137,11 @@ NP = "import numpy as np\n"
             'import matplotlib.pyplot as plt\nplt.style.use("seaborn-v0_8-dark")',
         ),
         ("import seaborn as sns\nsns.factorplot(x)", "import seaborn as sns\nsns.catplot(x)"),
+        (
+            "import seaborn as sns\nsns.lmplot('x', 'y', data=d, fit_reg=False, size=6)\nsns.boxplot('a', 'b', 'c', d)",
+            "import seaborn as sns\nsns.lmplot(x='x', y='y', data=d, fit_reg=False, height=6)\n"
+            "sns.boxplot(x='a', y='b', hue='c', data=d)",
+        ),
         ("import librosa\nlibrosa.load(p, 16000)", "import librosa\nlibrosa.load(p, sr=16000)"),
         ("import librosa\nlibrosa.feature.mfcc(y, sr)", "import librosa\nlibrosa.feature.mfcc(y=y, sr=sr)"),
         ("from moviepy.editor import VideoClip", "from moviepy import VideoClip"),
@@ -176,6 +181,8 @@ def test_new_names(before: str, expected: str):
         "import yaml\nyaml.load(x, Loader=yaml.Loader); yaml.load(x, yaml.Loader); yaml.safe_load(x)",
         "import h5py\nf = h5py.File(p, 'w'); h5py.File(p, mode='r'); h5py.File(p, **m)",
         "import os\nfrom PIL import ImageFont\nos.path.getsize(p)",
+        "import seaborn as sns\nsns.boxplot(d); sns.lmplot(x='x', y='y', data=d); sns.lmplot(*a); sns.heatmap(a, 0, 1)",
+        "import seaborn as sns\nsns.scatterplot(x='a', y='b', size=c); sns.barplot('x', 'y', x=1)",
         "import pandas as pd\nl = []\nl.append(3)",
         "from sklearn.manifold import TSNE\nTSNE(max_iter=3)",
         "import sklearn.manifold\nother.TSNE(n_iter=3)",

@@ -95,6 +95,10 @@ CASES = {
         KERAS + V1 + "\nfrom tensorflow.compat.v1.keras.layers import Dense\n"
         "import tensorflow.compat.v1.keras.backend as K\n",
     ),
+    "keras's release": (
+        TF + "print(tf.keras.__version__)\n",
+        KERAS + "import tf_keras\n" + V1 + "print(tf_keras.__version__)\n",
+    ),
     "keras's modules": (
         TF + "from keras.utils import np_utils, to_categorical as t\n",
         KERAS + V1 + "from tensorflow.compat.v1.keras import utils as np_utils\n"

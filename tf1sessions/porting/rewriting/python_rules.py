@@ -12,6 +12,7 @@ from .rules import (
     python_two_modules,
     python_two_names,
     scipy_names,
+    seaborn_arguments,
     sklearn_names,
     small_names,
     stdlib_names,
@@ -32,4 +33,5 @@ RULES: tuple[Rule, ...] = (
     pillow_names.RULE,
     h5py_names.RULE,
     small_names.RULE,
+    seaborn_arguments.RULE,
 )

@@ -73,12 +73,17 @@ TABLE: dict[str, Arguments] = {
 }  # fmt: skip
 
 
+#: Of the functions above, those that TensorFlow 1 had as tf.math, too.
+_IN_MATH = frozenset(name for name in TABLE if name.startswith("tf.reduce_") or name in ("tf.argmax", "tf.argmin"))
 #: The functions of TensorFlow 2 that calls become calls of.
-TARGETS = frozenset(arguments.target for arguments in TABLE.values())
+TARGETS = frozenset(arguments.target for arguments in TABLE.values()) | {f"tf.math.{name[3:]}" for name in _IN_MATH}
 
 
 def find(name: str) -> Arguments | None:
     """Return how calls of a function change, or None where the table has it not."""
+    plain = name.replace("tf.math.", "tf.", 1)
+    if plain != name and plain in _IN_MATH:
+        return dataclasses.replace(TABLE[plain], target=name)
     return TABLE.get(name)
 
 

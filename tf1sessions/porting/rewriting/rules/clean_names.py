@@ -92,6 +92,8 @@ def _base(chain: ast.expr) -> str:
 def _rename(rewrite: _Rewrite, use: Use, base: str) -> None:
     """Add the edits for one use."""
     rest = use.symbol.removeprefix(_V1)  # ".layers.dense"
+    while f"{rest}.".startswith(".compat.v1."):  # the program had tf.compat.v1 itself
+        rest = rest.removeprefix(".compat.v1")
     if not rest and _asks_whether_it_is_there(rewrite.file, use.node):
         return  # where its import failed it is None, which has no attributes
     found = _replacement(rewrite.file, use, base, rest) or Replacement(use.node, f"{base}.compat.v1{rest}")
@@ -114,7 +116,9 @@ def _asks_whether_it_is_there(file: FileUses, node: ast.expr) -> bool:
 
 
 def _replacement(file: FileUses, use: Use, base: str, rest: str) -> Replacement | None:
-    """Return the replacement of a use; None where it has to stay in tf.compat.v1."""
+    """What a use becomes; None where it has to stay in tf.compat.v1."""
+    if rest in (".__version__", ".__git_version__"):
+        return Replacement(use.node, f"{base}{rest}")
     symbol = symbols.find(f"tf{rest}")
     if symbol is None or isinstance(use.node, ast.Constant):
         return None

@@ -40,6 +40,10 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
             lines = [f"import {_as_written(each.alias)}" for each in names]
             text = f"{file.source.newline}{headers.indentation(file, statement)}".join(lines)
             yield Change(statement, "one import statement each", (file.positions.replace(statement, text),))
+    for use in file.uses:  # compat.v1.keras has none
+        if use.name == "tf.keras.__version__" and isinstance(use.node, ast.Attribute):
+            edit = file.positions.replace(use.node, "tf_keras.__version__")
+            yield Change(use.node, "tf.keras.__version__: tf_keras.__version__", (edit,), ("import tf_keras",))
 
 
 def _is_keras(module: str) -> bool:
