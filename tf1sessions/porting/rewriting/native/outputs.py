@@ -153,9 +153,8 @@ def drop_resets(unit: Unit) -> None:
 
 def _has_others_behind(unit: Unit, statement: ast.stmt) -> bool:
     """Whether the requests behind a statement of a straight line have other variables than those before it."""
-    if any(use.symbol == "tf1sessions.porting.LegacySaver" for use in unit.file.uses):
-        return False
-    if not _is_in_line(unit, statement):
+    has_savers = any(use.symbol == "tf1sessions.porting.LegacySaver" for use in unit.file.uses)
+    if has_savers or unit.kinds.classes or not all(isinstance(each, ast.With) for each in _around(unit, statement)):
         return False
     found: dict[bool, set[Item]] = {True: set(), False: set()}
     for request in unit.requests:
@@ -168,10 +167,6 @@ def _has_others_behind(unit: Unit, statement: ast.stmt) -> bool:
                 return False
             found[call.lineno < statement.lineno] |= kept
     return not found[True] & found[False]
-
-
-def _is_in_line(unit: Unit, statement: ast.stmt) -> bool:
-    return all(isinstance(each, ast.With) for each in _around(unit, statement))
 
 
 def _around(unit: Unit, node: ast.AST) -> list[ast.AST]:
