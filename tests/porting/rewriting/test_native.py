@@ -473,7 +473,7 @@ def test_summaries_have_the_tags_of_tensorflow_1():
 
 
 def test_names_of_layers_and_attributes():
-    """Layers of a helper are counted over its calls, those in a scope are not; variables are called as the author did."""
+    """Layers of a helper are counted over its calls, those in a scope are not; variables keep the author's names."""
     helper = (
         "def layer(t, n):\n    # The weights\n    weights = tf.Variable(tf.ones([2, 2]))\n"
         "    return tf.layers.dense(tf.matmul(t, weights), n)\n"
