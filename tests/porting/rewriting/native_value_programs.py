@@ -62,9 +62,7 @@ VALUE_PROGRAMS = {
 
         x = tf.placeholder(tf.float32, [None, 6])
         w = tf.Variable(tf.random_normal([6, 2]), name='weights')
-        bias = tf.reduce_sum(w)
-        w = tf.Variable(tf.random_normal([6, 2]), name='others')
-        y = bias + tf.tanh(tf.matmul(x, scaled(w)))
+        y = tf.tanh(tf.matmul(x, scaled(w)))
         loss = tf.reduce_mean(tf.square(y - target))
         train = tf.train.AdamOptimizer(0.1).minimize(loss)
         sess = tf.Session()

@@ -166,6 +166,8 @@ REFUSED = {
     "def factor():\n    return k\nk = 2.0\nz = y * factor()\nk = 3.0\n" + RUN.replace("y,", "z,"): (
         "'k' gets another value after the graph was built with it"
     ),
+    "def show(y):\n    tf.summary.scalar('y', tf.reduce_sum(y))\n    return y * 2.0\nz = show(show(y))\n"
+    + RUN.replace("y,", "z,"): ("show(), a function of the program, makes summaries"),
     "parts = []\ndef layer(t):\n    parts.append(t)\n    return t * 2.0\nz = layer(y)\n" + RUN.replace("y,", "z,"): (
         "layer() changes 'parts' while the graph is built"
     ),
@@ -454,6 +456,42 @@ def test_what_a_reviewer_would_ask_for():
     assert 'feed = {"x": [[1, 2]]}\nprint(run_train_and_y(**feed).numpy())\n' in found
 
 
+def test_summaries_have_the_tags_of_tensorflow_1():
+    text = (
+        "import tensorflow as tf\n"
+        + GRAPH
+        + "with tf.name_scope('a'):\n    tf.summary.scalar('mean', tf.reduce_mean(y))\n"
+        "    with tf.variable_scope('b'):\n        tf.summary.scalar('mean', tf.reduce_mean(w))\n"
+        "for each in (0, 1):\n    pass\ntf.summary.scalar('mean', y[0, 0])\ntf.summary.scalar('mean', y[0, 0])\n"
+        "merged = tf.summary.merge_all()\nwriter = tf.summary.FileWriter('logs')\nwith tf.Session() as sess:\n"
+        "    sess.run(tf.global_variables_initializer())\n    values = sess.run(merged, {x: [[1, 2]]})\n"
+        "    writer.add_summary(values, 3)\n"
+    )
+    found = after(text, "native")
+    for tag in ("a/mean", "a/b/mean", "mean", "mean_1"):
+        assert f"tf.summary.scalar('{tag}', values['{tag}'], step=step)" in found
+
+
+def test_names_of_layers_and_attributes():
+    """Layers of a helper are counted over its calls, those in a scope are not; variables keep the author's names."""
+    helper = (
+        "def layer(t, n):\n    # The weights\n    weights = tf.Variable(tf.ones([2, 2]))\n"
+        "    return tf.layers.dense(tf.matmul(t, weights), n)\n"
+    )
+    text = "import tensorflow as tf\n" + helper + GRAPH + "z = layer(layer(x, 2), 2)\n" + RUN.replace("y,", "z,")
+    found = after(text, "native")
+    assert "self.dense = tf.keras.layers.Dense(n)\n" in found
+    assert "        # The weights\n        self.weights = tf.Variable(tf.ones([2, 2]))\n" in found
+    scoped = text.replace("z = layer", "with tf.variable_scope('s'):\n    z = layer")
+    assert 'Dense(n, name="dense")' in after(scoped, "native")
+
+
+def test_what_is_built_before_a_request_keeps_its_name():
+    text = "import tensorflow as tf\n" + GRAPH + "y = y * 2.0\n" + RUN + "y = tf.square(x)\n" + RUN
+    found = after(text.replace("    sess.run(tf.global_variables_initializer())\n", "", 2), "native")
+    assert "    y = y * 2.0\n" in found and "    y_2 = tf.square(x)\n" in found
+
+
 def test_a_function_that_is_no_part_of_a_graph_stays():
     text = (
         "import threading\nimport tensorflow as tf\nlock = threading.Lock()\njobs = []\n"
@@ -574,6 +612,15 @@ def test_kinds(expression: str, kind: Kind):
 )
 def test_what_is_printed(before: str, after_: str, difference: str):
     assert printed.compared(before, after_).difference == difference
+
+
+def test_lines_with_names_of_variables_are_set_aside():
+    before, after_ = "net/w:0 1\nnet/b:0\nloss 0.5\n", "net/w:0 1\nloss 0.5\n"
+    assert printed.compared(before, after_).difference
+    found = printed.compared(before, after_, names=["net/w", "net/b:0"])
+    assert not found.difference and found.set_aside == 2
+    assert printed.compared(before, after_.replace("5", "6"), names=["net/w", "net/b"]).difference
+    assert printed.compared("w 1\nloss 2\n", "loss 2\n", names=["w", "loss"]).difference
 
 
 def test_variables_are_compared():

@@ -73,7 +73,9 @@ def _edits(file: FileUses, name: str, binders: list[ast.AST]) -> list[Edit]:
         return []
     if any(isinstance(each, ast.Global) and name in each.names for each in ast.walk(file.tree)):
         return []
-    ends = sorted(each for each in starts if each is not None)
+    ends = _versions(file, [(each, binder) for each, binder in zip(starts, binders, strict=True) if each is not None])
+    if len(ends) < 2:
+        return []
     edits = []
     for each in uses:
         at, _ = file.positions.span(each)
@@ -82,6 +84,18 @@ def _edits(file: FileUses, name: str, binders: list[ast.AST]) -> list[Edit]:
         if number > 1:
             edits.append(file.positions.replace(each, _name(file, name, number)))
     return edits
+
+
+def _versions(file: FileUses, starts: list[tuple[int, ast.AST]]) -> list[int]:
+    """From where on each value counts that is not bound in the same part of the graph as the one before it."""
+    found: list[int] = []
+    last: ast.AST | None = None
+    for start, binder in sorted(starts, key=lambda each: each[0]):
+        part = [binder, *file.around(binder)][-2]  # the statement of the module
+        if part is not last or not isinstance(part, ast.With):
+            found.append(start)
+        last = part
+    return found
 
 
 def _is_own(file: FileUses, node: ast.AST, name: str) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from ....source.uses import bodies
 from ..requests.arguments import arguments
-from ..requests.request import NotPossible
-from . import checkpoints
+from ..requests.request import NotPossible, names_in
+from . import checkpoints, slices
 from .kinds import Kind, creates
+from .statements import Item
 from .unit import Request, Unit
 from .variables import is_local_variable, variable_name
 
@@ -144,9 +145,32 @@ def drop_resets(unit: Unit) -> None:
         if not isinstance(call.func.value, ast.Name) or call.func.value.id != unit.legacy:
             continue
         body = next(each for each in bodies(unit.file.parents[node]) if node in each)
-        if unit.has_variables() and not _restores_first(unit, body[body.index(node) + 1 :]):
+        is_new = _restores_first(unit, body[body.index(node) + 1 :]) or _has_others_behind(unit, node)
+        if unit.has_variables() and not is_new:
             raise NotPossible(node, "A second session initialises the variables anew")
         unit.replaced[node] = []
+
+
+def _has_others_behind(unit: Unit, statement: ast.stmt) -> bool:
+    """Whether the requests behind a statement of a straight line have other variables than those before it."""
+    has_savers = any(use.symbol == "tf1sessions.porting.LegacySaver" for use in unit.file.uses)
+    if has_savers or unit.kinds.classes or not all(isinstance(each, ast.With) for each in _around(unit, statement)):
+        return False
+    found: dict[bool, set[Item]] = {True: set(), False: set()}
+    for request in unit.requests:
+        if all(map(unit.is_initializer, request.leaves)):
+            continue
+        items = slices.needed(unit.items, names_in(request.leaves), request.feeds)
+        kept = {each for each in items if each.makers or each.kind in (Kind.VARIABLE, Kind.VARIABLES)}
+        for call in request.calls:
+            if any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in _around(unit, call)):
+                return False
+            found[call.lineno < statement.lineno] |= kept
+    return not found[True] & found[False]
+
+
+def _around(unit: Unit, node: ast.AST) -> list[ast.AST]:
+    return list(itertools.takewhile(lambda each: each is not unit.node, unit.file.around(node)))
 
 
 def _restores_first(unit: Unit, statements: Sequence[ast.stmt]) -> bool:
@@ -168,6 +192,7 @@ def check_initializations(unit: Unit) -> None:
     others = [call for each in unit.requests if each not in initializing for call in each.calls]
     for statement in later:
         is_new = any(_makes_new(unit, each, first) for each in initializing if _calls(each, statement))
+        is_new = is_new or _has_others_behind(unit, statement)
         if is_new or not any(first.lineno < call.lineno < statement.lineno for call in others):
             continue
         body = next(each for each in bodies(unit.file.parents[statement]) if statement in each)
@@ -189,12 +214,12 @@ def _makes_new(unit: Unit, request: Request, first: ast.stmt) -> bool:
 
 
 def remove_initialization(unit: Unit, request: Request) -> None:
-    if len(request.calls) > 1:
-        raise NotPossible(request.calls[1], "Variables are initialised more than once")
-    for call in request.calls:
+    for number, call in enumerate(sorted(request.calls, key=lambda each: each.lineno)):
         statement = unit.file.parents[call]
         if not isinstance(statement, ast.Expr):
             raise NotPossible(call, "The result of an initialisation is used")
+        if number and not _has_others_behind(unit, statement):
+            raise NotPossible(call, "Variables are initialised more than once")
         around = itertools.takewhile(lambda node: node is not unit.node, unit.file.around(statement))
         if any(isinstance(node, ast.For | ast.While) for node in around):
             raise NotPossible(call, "Variables are initialised in a loop")

@@ -62,7 +62,11 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
             return _is_layer(kinds, node.func, statements)
         return symbol.rpartition(".")[2] not in _SEVERAL
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):  # a metric's update
-        return creates(kinds.symbol(node.value.func)) == "metric"
+        symbol = kinds.symbol(node.value.func) or ""
+        is_network = symbol.startswith("tf.nn.") and is_tensor(kinds, node.value, statements)
+        return is_network or creates(symbol) == "metric"
+    if isinstance(node, ast.Subscript):  # a part of a tensor
+        return isinstance(node.value, ast.Name | ast.BinOp) and is_tensor(kinds, node.value, statements)
     if isinstance(node, ast.Attribute):
         return node.attr == METRIC_VALUE
     return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
