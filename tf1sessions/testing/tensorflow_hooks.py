@@ -99,7 +99,7 @@ class _States(dict[int, Any]):
 
     def _forget(self, number: int) -> None:
         state = self.pop(number)[0]
-        if isinstance(state, SessionState):
+        if hasattr(state, "raw"):  # of a session; at the end of the interpreter, no class can be asked for
             state.raw = None
 
 

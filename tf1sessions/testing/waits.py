@@ -37,6 +37,7 @@ untimed: dict[CodeType, str] = {}
 queue_runs: dict[int, QueueRequest] = {}
 
 _WAIT = threading.Condition.wait.__code__
+_WAIT_FOR = threading.Condition.wait_for.__code__
 _SHUTDOWN = threading._shutdown.__code__  # type: ignore[attr-defined]
 _IDLE = (
     concurrent.futures.thread._worker.__code__,
@@ -165,11 +166,12 @@ def _notification(innermost: FrameType, frame: FrameType) -> Wait | None:
     if values.get("timeout") is not None or by is None or not by.locked() or innermost is not frame:
         return None
     caller = frame.f_back
-    while caller is not None and in_package(caller):
+    while caller is not None and (in_package(caller) or caller.f_code is _WAIT_FOR):
         caller = caller.f_back
     if caller is None:
         return None
-    condition, owner, method = values["self"], caller.f_locals.get("self"), caller.f_code.co_name
+    condition, method = values["self"], caller.f_code.co_name
+    owner = caller.f_locals.get("self") if is_library(caller.f_code.co_filename) else None
     if isinstance(owner, threading.Event) and caller.f_code.co_filename == _THREADING:
         return _event(owner, caller, frame, by)
     if isinstance(owner, concurrent.futures.Future):
