@@ -331,6 +331,7 @@ def test_preload_that_fails_is_one_clear_error(plain: Plain, monkeypatch: pytest
         (["--threads", "9" * 6000, "good.py"], "--threads|is not a valid integer"),
         (["--memory-limit-mb", "9" * 30, "good.py"], "--memory-limit-mb|is more than 1,000,000,000"),
         (["--gpus", "x" * 5000, "good.py"], "--gpus|more than 4,096 characters"),
+        (["--gpus", "0,x", "good.py"], "--gpus|'x' is no GPU: give numbers with commas between"),
         (["good.py"] * 10_001, "these are 10,001 jobs, and a run may have 10,000"),
         (["--resume", "deep"], "is not the record of a run: RecursionError"),
         (["--queue-grace", "nan", "good.py"], "--queue-grace|nan is not a number of seconds of 0 or more"),

@@ -144,7 +144,7 @@ model.save("rank%d.h5" % hvd.rank())
 loaded = hvd.load_model("rank%d.h5" % hvd.rank())
 assert type(loaded.optimizer).__name__ == "SGD" and tf.keras.backend.get_value(loaded.optimizer.iterations) == 12
 for each in (model, loaded):  # what was loaded goes on as the model does: its gradients are those of both ranks, too
-    each.train_on_batch(features[half], targets[half])
+    each.train_on_batch(features[half], targets[half] + hvd.rank())
 after = [np.concatenate([each.ravel() for each in one.get_weights()]) for one in (model, loaded)]
 assert np.allclose(*after, rtol=1e-6), after
 assert np.allclose(hvd.allreduce(after[1], name="loaded"), after[1], rtol=1e-6), after

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 import os
+import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -43,6 +44,9 @@ MAX_SECS = 1_000_000_000
 """The longest time that can be set: more than 30 years, less than what Python's locks and queues can wait."""
 MAX_TEXT = 4096
 """How many characters a name of a file, a folder or a device may have: Linux takes no longer path."""
+
+# What CUDA_VISIBLE_DEVICES may list, and the words by which containers say none.
+_DEVICE = re.compile(r"-?\d+|(GPU|MIG)-[\w/-]+|NoDevFiles|none|void|")
 
 
 def _whole(low: int, high: int) -> Callable[[Any], int]:
@@ -94,11 +98,15 @@ def _text(value: Any) -> str:
     return value
 
 
-def _gpus(value: Any) -> str:
-    """Check a value of CUDA_VISIBLE_DEVICES: CUDA takes what it cannot read for "no GPU", without a word."""
+def _devices(value: Any) -> str:
+    """A list for CUDA_VISIBLE_DEVICES. CUDA ends it at what it does not know, and the job would have no GPU."""
     text = _text(value)
-    if not all(_GPU.fullmatch(each.strip()) for each in text.split(",") if text.strip()):
-        raise ValueError(f'{brief(value)} is not a list of GPUs such as "0,1", of their numbers or UUIDs')
+    wrong = next((part for part in text.split(",") if not _DEVICE.fullmatch(part.strip())), None)
+    if wrong is not None:
+        raise ValueError(
+            f"{brief(wrong)} is no GPU: give numbers with commas between, as 0,1, or names as GPU-... or MIG-...; "
+            "-1 or nothing for none"
+        )
     return text
 
 
@@ -115,7 +123,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "memory_fraction": _fraction,
     "memory_limit_mb": _whole(1, 1_000_000_000),
     "threads": _whole(1, 10_000),
-    "visible_devices": _gpus,
+    "visible_devices": _devices,
     "time_limit": _seconds,
     "retries": _whole(0, 1_000_000),
     "fast_kernels": _switch,

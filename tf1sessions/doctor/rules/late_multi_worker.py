@@ -40,7 +40,7 @@ RULE = Rule(
     what="MultiWorkerMirroredStrategy made after TensorFlow was used",
     why="The strategy starts this worker's server, which has to be there before TensorFlow's devices are: by the first "
     "eager operation, or a look at the logical devices, it is too late, and TensorFlow raises RuntimeError.",
-    fix="Make the strategy in the first lines, right after the import of TensorFlow. tf.config.list_physical_devices may "
-    "come before it.",
+    fix="Make the strategy in the first lines, right after the import of TensorFlow. tf.config.list_physical_devices "
+    "may come before it.",
     find=find,
 )

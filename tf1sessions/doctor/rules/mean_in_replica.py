@@ -36,7 +36,8 @@ def find(code: Code) -> Iterator[Hit]:
             continue
         mean = next((each for each in _losses(step) if code.path(each.func) in _MEANS), None)
         if mean is not None:
-            yield Hit(mean, f"each replica takes the mean of its part of the batch: {ast.unparse(mean.func)}()", (call,))
+            title = f"each replica takes the mean of its part of the batch: {ast.unparse(mean.func)}()"
+            yield Hit(mean, title, others=(call,))
 
 
 def _replica_step(code: Code, call: ast.Call) -> FunctionNode | None:
