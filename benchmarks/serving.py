@@ -5,8 +5,8 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
 
     local    SessionClient against the same call in the process, and two plain copies of its arrays
     http     64 clients at once: `tf1sessions serve` against programs behind the same HTTP server (Starlette and
-             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op; and
-             against Ray Serve with batching, where ray[serve] is installed
+             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op; against
+             Ray Serve with batching, where ray[serve] is installed; and what that HTTP server takes without a model
     memory   what a server takes, with one client and with four processes
     fuzz     10^5 wrong requests: by HTTP, by gRPC and by local clients
     soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP, gRPC and local clients, wrong requests of each, clients
@@ -17,6 +17,7 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import json
 import os
@@ -27,6 +28,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +62,20 @@ app = Starlette(routes=[Route("/{path:path}", predict, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False)
 """
 
-#: The same, with TensorFlow's own batching around the graph.
+#: What the HTTP server alone takes.
+NO_MODEL = """
+import sys, uvicorn
+
+async def app(scope, receive, send):
+    await receive()
+    head = [(b"content-type", b"application/json"), (b"content-length", b"20")]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    await send({"type": "http.response.body", "body": b'{"predictions": [0]}'})
+
+uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False, lifespan="off")
+"""
+
+#: As by hand, with TensorFlow's own batching around the graph.
 BATCH_OP = BY_HAND.replace('tf.import_graph_def(graph_def, name="")', """
 @tf.nondifferentiable_batch_function(1, 64, 2000, [1, 2, 4, 8, 16, 32, 64], 1000)
 def whole(rows):
@@ -176,8 +192,10 @@ async def load_of(port, clients, seconds, body, model="m"):
             started = time.perf_counter()
             writer.write(head + body)
             answer = await reader.readuntil(b"\r\n\r\n")
-            length = int(re.search(rb"content-length: (\d+)", answer, re.I)[1])
-            await reader.readexactly(length)
+            if length := re.search(rb"content-length: (\d+)", answer, re.I):
+                await reader.readexactly(int(length[1]))
+            else:
+                await reader.readuntil(b"0\r\n\r\n")  # Ray Serve sends chunks
             taken.append(time.perf_counter() - started)
             failed += not answer.startswith(b"HTTP/1.1 200")
         writer.close()
@@ -186,19 +204,16 @@ async def load_of(port, clients, seconds, body, model="m"):
     return taken, failed
 
 
-async def until_it_answers(port, body):
+def until_it_answers(port, body):
     """Waits for the first right answer: Ray Serve listens before its model is loaded."""
     until = time.monotonic() + 120
-    while True:
-        try:
-            _, failed = await load_of(port, 1, 0.01, body)
-            if not failed:
-                return
-        except (OSError, asyncio.IncompleteReadError):
-            pass
-        if time.monotonic() > until:
-            raise RuntimeError(f"port {port} does not answer")
-        await asyncio.sleep(0.5)
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError, urllib.error.URLError):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models/m:predict", body, 30) as answer:
+                if b"predictions" in answer.read():
+                    return
+        time.sleep(0.5)
+    raise RuntimeError(f"port {port} does not answer")
 
 
 def processor_seconds(pid):
@@ -208,7 +223,7 @@ def processor_seconds(pid):
 
 
 def http(folder):
-    programs = {"by hand": BY_HAND, "batching op": BATCH_OP}
+    programs = {"an answer without a model": NO_MODEL, "by hand": BY_HAND, "batching op": BATCH_OP}
     if importlib.util.find_spec("ray.serve") is not None:
         programs["Ray Serve"] = RAY_SERVE
     for name, layers, width in (("tiny", 1, 2), ("100 MB", LAYERS, WIDTH)):
@@ -233,7 +248,7 @@ def http(folder):
                 command = [sys.executable, f"{folder}/program.py", path, str(port), str(width)]
             process = start(command, port)
             try:
-                asyncio.run(until_it_answers(port, body))
+                until_it_answers(port, body)
                 asyncio.run(load_of(port, 4, 3.0, body))
                 for clients in (1, CLIENTS):
                     used = processor_seconds(process.pid)
