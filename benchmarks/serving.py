@@ -5,9 +5,10 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
 
     local    SessionClient against the same call in the process, and two plain copies of its arrays
     http     64 clients at once: `tf1sessions serve` against programs behind the same HTTP server (Starlette and
-             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op; against
-             Ray Serve with batching, where ray[serve] is installed; and what that HTTP server takes without a model
-    memory   what a server takes, with one client and with four processes
+             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op;
+             against Ray Serve with batching, where ray[serve] is installed; and what HTTP takes without a model
+    memory   what a server takes, with one client and with four processes; and four workers of gunicorn, where it is
+             installed, with a server for all and with a session in each
     fuzz     10^5 wrong requests: by HTTP, by gRPC and by local clients
     soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP, gRPC and local clients, wrong requests of each, clients
              that are killed in the midst of a request, versions that are replaced; memory, threads, descriptors and
@@ -83,6 +84,33 @@ def whole(rows):
 
 x = tf.placeholder(tf.float32, [None, int(sys.argv[3])])
 y = whole(x)""").replace('"y:0", {"x:0": rows}', "y, {x: rows}")  # fmt: skip
+
+WSGI = """
+import os
+import numpy as np
+
+def application(predict):
+    def app(environ, start_response):
+        for _ in range(20):
+            predict(np.zeros([1, WIDTH], np.float32))
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [str(os.getpid()).encode()]
+    return app
+
+def shared(address):
+    import tf1sessions as t1
+    client = t1.SessionClient(address)
+    return application(lambda x: client(x=x))
+
+def by_hand():
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    graph_def = tf.GraphDef()
+    graph_def.ParseFromString(open("m.pb", "rb").read())
+    tf.import_graph_def(graph_def, name="")
+    session = tf.Session()
+    return application(lambda x: session.run("y:0", {"x:0": x}))
+"""
 
 RAY_SERVE = """
 import asyncio, sys, threading
@@ -290,6 +318,34 @@ def memory(folder):
         print(f"with four more in processes: {resident(server.pid):.0f} MB; these: {each_mb} MB")
         for each in four:
             each.communicate(b"\n")
+        if importlib.util.find_spec("gunicorn") is not None:
+            of_workers = under_gunicorn(folder, f"shared({server.address!r})")
+            print(f"gunicorn, four workers and a server: {proportional(server.pid) + of_workers:.0f} MB, of which the "
+                  f"workers {of_workers:.0f}")  # fmt: skip
+    if importlib.util.find_spec("gunicorn") is not None:
+        print(f"gunicorn, a session in each of four workers: {under_gunicorn(folder, 'by_hand()'):.0f} MB")
+
+
+def under_gunicorn(folder, application):
+    """MB of four workers of a program that answers with its process's number, once each has answered."""
+    Path(f"{folder}/wsgi_program.py").write_text(WSGI.replace("WIDTH", str(WIDTH)))
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "--chdir", folder, "--workers", "4", "--bind", f"127.0.0.1:{port}"]
+    process = start([*command, "--timeout", "120", f"wsgi_program:{application}"], port)
+    try:
+        answered, until = set(), time.monotonic() + 150
+        while len(answered) < 4 and time.monotonic() < until:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=120) as answer:
+                answered.add(int(answer.read()))
+        return sum(map(proportional, answered))
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def proportional(pid):
+    """MB of a process, in which what several share is divided among them."""
+    return int(re.search(r"Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text())[1]) / 1024
 
 
 def serve_half(folder, port, grpc_port, *options):
