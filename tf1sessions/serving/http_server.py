@@ -165,7 +165,7 @@ def _protocol() -> Any:
             self._came()
             super().on_headers_complete()
 
-        def eof_received(self) -> bool:
+        def eof_received(self) -> bool:  # type: ignore[override]
             """A client that has sent all of its request, and says so, gets its answer; with TLS that cannot be."""
             whole = self._answering() and not self.cycle.more_body
             if whole and self.transport.get_extra_info("ssl_object") is None:

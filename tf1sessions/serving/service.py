@@ -86,7 +86,7 @@ class Service:
             served.leave()
             raise
         future.add_done_callback(lambda done: served.leave())
-        waiting = self._deliveries.of(future)
+        waiting: asyncio.Future[dict[str, NDArray[Any]]] = self._deliveries.of(future)
         late = False
 
         def end() -> None:
