@@ -5,9 +5,10 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
 
     local    SessionClient against the same call in the process, and two plain copies of its arrays
     http     64 clients at once: `tf1sessions serve` against programs behind the same HTTP server (Starlette and
-             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op; and
-             against Ray Serve with batching, where ray[serve] is installed
-    memory   what a server takes, with one client and with four processes
+             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op;
+             against Ray Serve with batching, where ray[serve] is installed; and what HTTP takes without a model
+    memory   what a server takes, with one client and with four processes; and four workers of gunicorn, where it is
+             installed, with a server for all and with a session in each
     fuzz     10^5 wrong requests: by HTTP, by gRPC and by local clients
     soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP, gRPC and local clients, wrong requests of each, clients
              that are killed in the midst of a request, versions that are replaced; memory, threads, descriptors and
@@ -17,6 +18,7 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import json
 import os
@@ -27,6 +29,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +63,20 @@ app = Starlette(routes=[Route("/{path:path}", predict, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False)
 """
 
-#: The same, with TensorFlow's own batching around the graph.
+#: What the HTTP server alone takes.
+NO_MODEL = """
+import sys, uvicorn
+
+async def app(scope, receive, send):
+    await receive()
+    head = [(b"content-type", b"application/json"), (b"content-length", b"20")]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    await send({"type": "http.response.body", "body": b'{"predictions": [0]}'})
+
+uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False, lifespan="off")
+"""
+
+#: As by hand, with TensorFlow's own batching around the graph.
 BATCH_OP = BY_HAND.replace('tf.import_graph_def(graph_def, name="")', """
 @tf.nondifferentiable_batch_function(1, 64, 2000, [1, 2, 4, 8, 16, 32, 64], 1000)
 def whole(rows):
@@ -67,6 +84,33 @@ def whole(rows):
 
 x = tf.placeholder(tf.float32, [None, int(sys.argv[3])])
 y = whole(x)""").replace('"y:0", {"x:0": rows}', "y, {x: rows}")  # fmt: skip
+
+WSGI = """
+import os
+import numpy as np
+
+def application(predict):
+    def app(environ, start_response):
+        for _ in range(20):
+            predict(np.zeros([1, WIDTH], np.float32))
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [str(os.getpid()).encode()]
+    return app
+
+def shared(address):
+    import tf1sessions as t1
+    client = t1.SessionClient(address)
+    return application(lambda x: client(x=x))
+
+def by_hand():
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+    graph_def = tf.GraphDef()
+    graph_def.ParseFromString(open("m.pb", "rb").read())
+    tf.import_graph_def(graph_def, name="")
+    session = tf.Session()
+    return application(lambda x: session.run("y:0", {"x:0": x}))
+"""
 
 RAY_SERVE = """
 import asyncio, sys, threading
@@ -152,7 +196,7 @@ def free_port():
 def start(command, port):
     """A server's process, once it answers."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 90
+    until = time.monotonic() + 240
     while time.monotonic() < until and process.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
@@ -176,8 +220,10 @@ async def load_of(port, clients, seconds, body, model="m"):
             started = time.perf_counter()
             writer.write(head + body)
             answer = await reader.readuntil(b"\r\n\r\n")
-            length = int(re.search(rb"content-length: (\d+)", answer, re.I)[1])
-            await reader.readexactly(length)
+            if length := re.search(rb"content-length: (\d+)", answer, re.I):
+                await reader.readexactly(int(length[1]))
+            else:
+                await reader.readuntil(b"0\r\n\r\n")  # Ray Serve sends chunks
             taken.append(time.perf_counter() - started)
             failed += not answer.startswith(b"HTTP/1.1 200")
         writer.close()
@@ -186,19 +232,16 @@ async def load_of(port, clients, seconds, body, model="m"):
     return taken, failed
 
 
-async def until_it_answers(port, body):
+def until_it_answers(port, body):
     """Waits for the first right answer: Ray Serve listens before its model is loaded."""
     until = time.monotonic() + 120
-    while True:
-        try:
-            _, failed = await load_of(port, 1, 0.01, body)
-            if not failed:
-                return
-        except (OSError, asyncio.IncompleteReadError):
-            pass
-        if time.monotonic() > until:
-            raise RuntimeError(f"port {port} does not answer")
-        await asyncio.sleep(0.5)
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError, urllib.error.URLError):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models/m:predict", body, 30) as answer:
+                if b"predictions" in answer.read():
+                    return
+        time.sleep(0.5)
+    raise RuntimeError(f"port {port} does not answer")
 
 
 def processor_seconds(pid):
@@ -208,15 +251,15 @@ def processor_seconds(pid):
 
 
 def http(folder):
-    programs = {"by hand": BY_HAND, "batching op": BATCH_OP}
-    if importlib.util.find_spec("ray.serve") is not None:
-        programs["Ray Serve"] = RAY_SERVE
+    programs = {"an answer without a model": NO_MODEL, "by hand": BY_HAND, "batching op": BATCH_OP}
+    if importlib.util.find_spec("ray") is not None and importlib.util.find_spec("fastapi") is not None:
+        programs["Ray Serve"] = RAY_SERVE  # ray[serve] brings both
     for name, layers, width in (("tiny", 1, 2), ("100 MB", LAYERS, WIDTH)):
         path = f"{folder}/m.pb"
         write_model(path, layers, width)
         body = json.dumps({"instances": [[0.5] * width]}).encode()
         found = {}
-        for way in (*programs, "serve"):
+        for way in ("serve", *programs):
             port = free_port()
             command = [
                 sys.executable,
@@ -233,7 +276,7 @@ def http(folder):
                 command = [sys.executable, f"{folder}/program.py", path, str(port), str(width)]
             process = start(command, port)
             try:
-                asyncio.run(until_it_answers(port, body))
+                until_it_answers(port, body)
                 asyncio.run(load_of(port, 4, 3.0, body))
                 for clients in (1, CLIENTS):
                     used = processor_seconds(process.pid)
@@ -275,6 +318,34 @@ def memory(folder):
         print(f"with four more in processes: {resident(server.pid):.0f} MB; these: {each_mb} MB")
         for each in four:
             each.communicate(b"\n")
+        if importlib.util.find_spec("gunicorn") is not None:
+            of_workers = under_gunicorn(folder, f"shared({server.address!r})")
+            print(f"gunicorn, four workers and a server: {proportional(server.pid) + of_workers:.0f} MB, of which the "
+                  f"workers {of_workers:.0f}")  # fmt: skip
+    if importlib.util.find_spec("gunicorn") is not None:
+        print(f"gunicorn, a session in each of four workers: {under_gunicorn(folder, 'by_hand()'):.0f} MB")
+
+
+def under_gunicorn(folder, application):
+    """MB of four workers of a program that answers with its process's number, once each has answered."""
+    Path(f"{folder}/wsgi_program.py").write_text(WSGI.replace("WIDTH", str(WIDTH)))
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "--chdir", folder, "--workers", "4", "--bind", f"127.0.0.1:{port}"]
+    process = start([*command, "--timeout", "120", f"wsgi_program:{application}"], port)
+    try:
+        answered, until = set(), time.monotonic() + 150
+        while len(answered) < 4 and time.monotonic() < until:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=120) as answer:
+                answered.add(int(answer.read()))
+        return sum(map(proportional, answered))
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def proportional(pid):
+    """MB of a process, in which what several share is divided among them."""
+    return int(re.search(r"Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text())[1]) / 1024
 
 
 def serve_half(folder, port, grpc_port, *options):

@@ -4,48 +4,33 @@ from __future__ import annotations
 
 import base64
 import concurrent.futures
-import contextlib
-import gzip
-import http.client
 import importlib.util
 import json
 import math
 import os
-import socket
-import ssl
 import struct
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from connection_checks import *  # noqa: F403  (run in the same process, by test_http.py)
+from connection_checks import PREDICT, half
 from served_models import SEVERAL, ask, export, frozen, serving
 from support import raises, wait_for
 from wrong_requests import fuzz, fuzz_grpc
 
 import tf1sessions as t1
 from tf1sessions.serving import json_arrays
-from tf1sessions.serving.http_server import listen
-from tf1sessions.serving.server import Server, ServerSettings
-from tf1sessions.serving.settings import Limits, models_from, read_models
-
-PREDICT = "/v1/models/half:predict"
-TLS = Path(__file__).resolve().parent / "tls"  # of localhost, until 2126; "locked.pem" has a password
-
-
-def _half() -> dict[str, str]:
-    if not os.path.exists("half"):
-        export("half/123")
-    return {"half": "half"}
+from tf1sessions.serving.settings import read_models
 
 
 def check_lines_of_the_documentation() -> None:
-    with serving(_half()) as server:
+    with serving(half()) as server:
         assert ask(server, PREDICT, {"instances": [1.0, 2.0, 5.0]}) == (200, {"predictions": [2.5, 3.0, 4.5]})
         assert ask(server, PREDICT, {"inputs": [1.0, 2.0, 5.0]}) == (200, {"outputs": [2.5, 3.0, 4.5]})
         assert ask(server, PREDICT, {"instances": [{"x": 1.0}]}) == (200, {"predictions": [2.5]})
@@ -113,7 +98,7 @@ def check_rows_without_their_dimension_of_one() -> None:
 
 
 def check_numbers_that_json_has_not() -> None:
-    with serving(_half()) as server:
+    with serving(half()) as server:
         status, found = ask(server, PREDICT, b'{"instances": [NaN, Infinity, -Infinity]}')
         assert status == 200
         first, *rest = found["predictions"]
@@ -152,7 +137,7 @@ def check_strings_bytes_and_several_outputs() -> None:
 
 
 def check_wrong_requests() -> None:
-    with serving(_half()) as server:
+    with serving(half()) as server:
         for body in (
             b"", b"{", b"[]", b"1", b"null", b"\xff", b"{}", b'{"instances": []}', b'{"instances": 1}', b"[" * 100_000,
             b'{"instances": [1], "inputs": [1]}', b'{"instances": [{"z": 1}]}', b'{"instances": [[1], [2]]}',
@@ -174,182 +159,8 @@ def check_wrong_requests() -> None:
         assert status == 200, "it still answers"
 
 
-def check_limits() -> None:
-    limits = Limits(body_bytes=1000, decoded_bytes=400, rows=50, body_secs=0.5)
-    with serving(_half(), limits) as server:
-        assert ask(server, PREDICT, {"instances": [1.0] * 51})[0] == 413
-        assert ask(server, PREDICT, {"instances": [1.0] * 50})[0] == 200
-        assert ask(server, PREDICT, b" " * 1001)[0] == 413
-        assert ask(server, PREDICT, gzip.compress(b" " * 100_000), Content_Encoding="gzip")[0] == 413
-        assert ask(server, PREDICT, gzip.compress(b'{"instances": [1]}'), Content_Encoding="gzip")[0] == 200
-        assert ask(server, PREDICT, gzip.compress(b'{"instances": [1]}')[:-9], Content_Encoding="gzip")[0] == 400
-        assert ask(server, PREDICT, b"x", Content_Encoding="br")[0] == 415
-        with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
-            slow.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
-            assert slow.recv(100).startswith(b"HTTP/1.1 408 ")
-        with socket.create_connection(("127.0.0.1", server.port), 30) as chunked:
-            chunked.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-            chunked.sendall(b"1000\r\n" + b" " * 4096 + b"\r\n")
-            assert chunked.recv(100).startswith(b"HTTP/1.1 413 ")
-
-
-def check_a_head_that_does_not_come() -> None:
-    from tf1sessions.serving import http_server
-
-    http_server._HEAD_SECS = 0.3
-    try:
-        with serving(_half()) as server:
-            with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
-                slow.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost:")
-                assert slow.recv(100) == b"", "the connection is not closed"
-            assert ask(server, "/healthz")[0] == 200
-    finally:
-        http_server._HEAD_SECS = 10.0
-
-
-def check_an_answer_that_is_not_taken() -> None:
-    """The connection is cut, where a close would wait for the client."""
-    from tf1sessions.serving import http_server
-
-    body = json.dumps({"instances": [0.5] * 60_000}).encode()
-    head = f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    before = http_server._READ_SECS
-    http_server._READ_SECS = 0.3
-    try:
-        with serving(_half()) as server:
-            with socket.socket() as deaf:
-                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                deaf.settimeout(30)
-                deaf.connect(("127.0.0.1", server.port))
-                with contextlib.suppress(ConnectionResetError, BrokenPipeError):
-                    deaf.sendall(30 * (head + body))
-                wait_for(lambda: not server._http._server.server_state.connections, "the connection to be cut")
-            assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
-    finally:
-        http_server._READ_SECS = before
-
-
-def check_half_closed_connections() -> None:
-    with serving(_half()) as server:
-        for body, answer in ((b'{"instances": [1.0]}', b"HTTP/1.1 200 "), (b'{"instances": [1.', b"")):
-            with socket.create_connection(("127.0.0.1", server.port), 30) as client:
-                client.sendall(f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n".encode() + body)
-                client.shutdown(socket.SHUT_WR)
-                found = b""
-                while piece := client.recv(1000):
-                    found += piece
-                assert found.startswith(answer) and bool(found) == bool(answer), (body, found)
-        wait_for(lambda: not server._http._server.server_state.connections, "the connections to be closed")
-
-
-def check_token() -> None:
-    with serving(_half(), token="secret-secret-secret") as server:
-        assert ask(server, PREDICT, {"instances": [1.0]})[0] == 401
-        assert ask(server, PREDICT, {"instances": [1.0]}, Authorization="Bearer secret-secret")[0] == 401
-        assert ask(server, PREDICT, {"instances": [1.0]}, Authorization="Basic secret-secret-secret")[0] == 401
-        assert ask(server, PREDICT, {"instances": [1.0]}, Authorization="Bearer secret-secret-secret")[0] == 200
-        assert ask(server, "/metrics")[0] == 401
-        assert ask(server, "/figures")[0] == 401
-        assert ask(server, "/healthz")[0] == 200
-        assert ask(server, "/")[0] == 200
-
-
-def check_tls() -> None:
-    """HTTP and gRPC with a certificate; who does not trust it, or speaks without TLS, gets no answer."""
-    files = (str(TLS / "cert.pem"), str(TLS / "key.pem"))
-    trusting = ssl.create_default_context(cafile=files[0])
-    with serving(_half(), tls=files, grpc_port=0) as server:
-
-        def by_http(context: ssl.SSLContext) -> Any:
-            connection = http.client.HTTPSConnection("localhost", server.port, timeout=60, context=context)
-            with contextlib.closing(connection):
-                connection.request("POST", PREDICT, b'{"instances": [1.0]}')
-                return json.loads(connection.getresponse().read())
-
-        assert by_http(trusting) == {"predictions": [2.5]}
-        raises(ssl.SSLCertVerificationError, by_http, ssl.create_default_context())
-        raises((OSError, http.client.HTTPException), ask, server, "/healthz")
-        with socket.create_connection(("127.0.0.1", server.port), 30) as stranger:
-            stranger.sendall(b"\x16\x03\x01\x00\x05hello")
-            while stranger.recv(100):
-                pass
-        if importlib.util.find_spec("tensorflow_serving") is not None:
-            _by_grpc_with_tls(server, Path(files[0]).read_bytes())
-        assert by_http(trusting) == {"predictions": [2.5]}
-
-
-def _by_grpc_with_tls(server: Server, certificate: bytes) -> None:
-    import grpc
-    from tensorflow_serving.apis import predict_pb2
-    from tensorflow_serving.apis import prediction_service_pb2_grpc as prediction_grpc
-
-    tf = t1.tf1
-    request = predict_pb2.PredictRequest()
-    request.model_spec.name = "half"
-    request.inputs["x"].CopyFrom(tf.make_tensor_proto([1.0]))
-    address = f"localhost:{server.grpc_port}"
-    with grpc.secure_channel(address, grpc.ssl_channel_credentials(certificate)) as channel:
-        answer = prediction_grpc.PredictionServiceStub(channel).Predict(request, 30)
-        assert tf.make_ndarray(answer.outputs["y"]).tolist() == [2.5]
-    with grpc.insecure_channel(address) as channel:
-        error = raises(grpc.RpcError, prediction_grpc.PredictionServiceStub(channel).Predict, request, 30)
-        assert error.code().name == "UNAVAILABLE"
-
-
-def check_tls_files_that_cannot_be_used() -> None:
-    """Said before a model is loaded, and without a question at the terminal."""
-    certificate, key = TLS / "cert.pem", TLS / "key.pem"
-    Path("garbage.pem").write_text("no certificate")
-    for cert, of in (
-        (certificate, certificate), (key, key), (certificate, "garbage.pem"), ("garbage.pem", key), ("gone.pem", key),
-        (certificate, TLS / "locked.pem"), (".", key),
-    ):  # fmt: skip
-        settings = ServerSettings(port=0, tls=(str(cert), str(of)))
-        error = raises(t1.errors.UsageError, Server, models_from("no_model.pb"), settings)
-        assert str(of) in str(error) and "without a password" in str(error)
-
-
-def check_pages_of_other_sites() -> None:
-    with serving(_half()) as server:
-        assert ask(server, PREDICT, {"instances": [1.0]}, Origin="https://evil.example")[0] == 403
-        own = f"http://127.0.0.1:{server.port}"
-        assert ask(server, PREDICT, {"instances": [1.0]}, Origin=own)[0] == 200
-
-
-def check_too_many_requests() -> None:
-    """With room for two, a third is refused at once, and the two are answered."""
-    import tf1sessions.serving.served_model as module
-
-    began, go_on = threading.Semaphore(0), threading.Event()
-    original = module.Batcher.submit
-
-    def submit(self, *args, **options):  # type: ignore[no-untyped-def]
-        done: concurrent.futures.Future[object] = concurrent.futures.Future()
-
-        def later() -> None:
-            go_on.wait(30)
-            done.set_result(original(self, *args, **options).result())
-
-        threading.Thread(target=later).start()
-        began.release()
-        return done
-
-    module.Batcher.submit = submit  # type: ignore[method-assign]
-    try:
-        with serving(_half(), Limits(waiting=2)) as server, concurrent.futures.ThreadPoolExecutor(2) as pool:
-            two = [pool.submit(ask, server, PREDICT, {"instances": [1.0]}) for _ in range(2)]
-            assert all(began.acquire(timeout=30) for _ in range(2))
-            status, found = ask(server, PREDICT, {"instances": [1.0]})
-            go_on.set()
-            assert status == 429 and "2 requests" in found["error"], found
-            assert [each.result()[0] for each in two] == [200, 200]
-            assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
-    finally:
-        module.Batcher.submit = original  # type: ignore[method-assign]
-
-
 def check_rows_of_many_callers_share_runs() -> None:
-    with serving(_half()) as server, concurrent.futures.ThreadPoolExecutor(16) as pool:
+    with serving(half()) as server, concurrent.futures.ThreadPoolExecutor(16) as pool:
         asked = [pool.submit(ask, server, PREDICT, {"instances": [float(number)]}) for number in range(300)]
         assert [each.result() for each in asked] == [(200, {"predictions": [number / 2 + 2]}) for number in range(300)]
         _, found = ask(server, "/figures")
@@ -429,18 +240,8 @@ def check_what_is_risky_is_refused() -> None:
     assert "ReadFile" in str(raises(t1.errors.UnsafeModelError, serve))
 
 
-def check_two_servers_on_a_port() -> None:
-    with serving(_half()) as server:
-        error = raises(t1.errors.UsageError, lambda: _serve_at(server.port))
-        assert str(server.port) in str(error) and "another port" in str(error)
-
-
-def _serve_at(port: int) -> None:
-    listen("127.0.0.1", port).close()
-
-
 def check_kserve_without_a_client() -> None:
-    with serving(_half()) as server:
+    with serving(half()) as server:
         described = ask(server, "/v2/models/half")[1]
         assert described["inputs"] == [{"name": "x", "datatype": "FP32", "shape": [-1]}]
         assert ask(server, "/v2/health/live")[0] == ask(server, "/v2/health/ready")[0] == 200
@@ -482,7 +283,7 @@ def check_kserve_s_own_client() -> None:
     except ImportError:
         return
     frozen()
-    with serving({**_half(), "several": SEVERAL}) as server:
+    with serving({**half(), "several": SEVERAL}) as server:
         client = triton.InferenceServerClient(f"127.0.0.1:{server.port}")
         assert client.is_server_live() and client.is_server_ready() and client.is_model_ready("half")
         assert client.get_model_metadata("half")["versions"] == ["123"]
@@ -522,7 +323,7 @@ def check_the_stub_of_tensorflow_serving() -> None:
     except ImportError:
         return
     tf = t1.tf1
-    with serving(_half(), grpc_port=0, token="secret-secret-secret") as server:
+    with serving(half(), grpc_port=0, token="secret-secret-secret") as server:
         shown = (("authorization", "Bearer secret-secret-secret"),)
         with grpc.insecure_channel(f"127.0.0.1:{server.grpc_port}") as channel:
             stub = prediction_grpc.PredictionServiceStub(channel)
@@ -586,45 +387,6 @@ def check_the_stub_of_tensorflow_serving() -> None:
                 assert error.code().name == "INVALID_ARGUMENT" and "'stable'" in error.details()
 
 
-def check_a_stop_lets_requests_end() -> None:
-    import tf1sessions.serving.served_model as module
-
-    began, go_on, original = threading.Event(), threading.Event(), module.Batcher.submit
-
-    def submit(self, *args, **options):  # type: ignore[no-untyped-def]
-        done: concurrent.futures.Future[object] = concurrent.futures.Future()
-
-        def later() -> None:
-            go_on.wait(30)
-            done.set_result(original(self, *args, **options).result())
-
-        threading.Thread(target=later).start()
-        began.set()
-        return done
-
-    module.Batcher.submit = submit  # type: ignore[method-assign]
-    try:
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            with serving(_half()) as server:
-                asked = pool.submit(ask, server, PREDICT, {"instances": [1.0]})
-                assert began.wait(30)
-                server.stop()
-
-                def refused() -> bool:
-                    try:
-                        socket.create_connection(("127.0.0.1", server.port), 1).close()
-                    except OSError:
-                        return True
-                    return False
-
-                wait_for(refused, "new connections to be refused")
-                assert not asked.done()
-                go_on.set()
-                assert asked.result(30) == (200, {"predictions": [2.5]})
-    finally:
-        module.Batcher.submit = original  # type: ignore[method-assign]
-
-
 def check_configuration_files() -> None:
     Path("models.toml").write_text(
         '[models.a]\npath = "half"\nversions = 2\n[models.b]\npath = "x.pb"\nbatch = false\n'
@@ -647,7 +409,7 @@ def check_configuration_files() -> None:
 
 def check_requests_that_are_wrong_in_all_kinds_of_ways() -> None:
     grpc_port = 0 if importlib.util.find_spec("tensorflow_serving") is not None else None
-    with serving(_half(), grpc_port=grpc_port) as server:
+    with serving(half(), grpc_port=grpc_port) as server:
         found = fuzz(server.port, 3000, seed=11)
         assert sum(found.values()) == 3000 and found[200] > 20 and found[400] > 1000, found
         if grpc_port is not None:
@@ -655,30 +417,6 @@ def check_requests_that_are_wrong_in_all_kinds_of_ways() -> None:
             by_grpc = fuzz_grpc(server.grpc_port, 1000, seed=11)
             assert by_grpc["OK"] > 10 and by_grpc["INVALID_ARGUMENT"] > 300, by_grpc
         assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
-
-
-def check_answers_are_not_held_back() -> None:
-    """asyncio turns Nagle's algorithm off only where a listener's protocol is known, and it costs 40 ms a request."""
-    with contextlib.closing(listen("127.0.0.1", 0)) as listener:
-        assert listener.proto == socket.IPPROTO_TCP
-
-
-def check_a_deadline_for_the_answer() -> None:
-    import tf1sessions.serving.served_model as module
-
-    original = module.Batcher.submit
-    late: concurrent.futures.Future[object] = concurrent.futures.Future()
-    late.set_running_or_notify_cancel()
-    module.Batcher.submit = lambda self, *args, **options: late  # type: ignore[method-assign]
-    try:
-        with serving(_half(), Limits(deadline_secs=0.2)) as server:
-            status, found = ask(server, PREDICT, {"instances": [1.0]})
-            assert status == 504 and "0.2 s" in found["error"], found
-            assert ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 1, "it still runs"
-            late.set_result({})
-            wait_for(lambda: ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 0, "it to be let go")
-    finally:
-        module.Batcher.submit = original  # type: ignore[method-assign]
 
 
 def check_numbers_are_written_with_few_digits() -> None:
@@ -698,7 +436,7 @@ def check_numbers_are_written_with_few_digits() -> None:
 
 def check_long_requests() -> None:
     """They are read and written in threads."""
-    with serving(_half()) as server:
+    with serving(half()) as server:
         status, found = ask(server, PREDICT, {"instances": [float(number) for number in range(60_000)]})
         assert (status, found["predictions"][-1]) == (200, 59_999 / 2 + 2)
         assert ask(server, PREDICT, b'{"instances": [' + b"1," * 50_000)[0] == 400

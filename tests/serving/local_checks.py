@@ -279,10 +279,13 @@ def check_a_server_without_shared_memory_and_one_that_dies() -> None:
 
 
 def check_a_server_that_is_started_again() -> None:
-    with t1.SessionServer({"half": "half"}, requests=_requests, restart=True) as server, server.client() as client:
+    with (
+        t1.SessionServer({"half": "half"}, requests=_requests, restart=True) as server,
+        server.client(connect_secs=90.0) as client,
+    ):
         before = server.pid
         raises(PeerGoneError, client.request("die"))
-        assert client(x=[1.0], deadline_secs=60)["y"].tolist() == [2.5]
+        assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
         assert (server.starts, server.pid != before) == (2, True)
 
 

@@ -1,6 +1,9 @@
-"""HTTP and gRPC: each check of `http_checks.py`, all in one process."""
+"""HTTP and gRPC: each check of `http_checks.py` and `connection_checks.py`, all in one process."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +11,12 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 PROGRAM = "http_checks.py"
+
+
+def more_checks() -> list[str]:
+    """Those that it imports."""
+    text = Path(__file__).with_name("connection_checks.py").read_text(encoding="utf-8")
+    return re.findall(r"^def (check_\w+)", text, re.MULTILINE)
 
 
 @pytest.mark.slow

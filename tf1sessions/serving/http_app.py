@@ -81,7 +81,7 @@ def application(service: Service, token: str | None = None) -> Any:
             return
         request = Request(scope, receive)
         started = time.monotonic()
-        path = request.url.path
+        path = request.scope["path"]
         try:
             answer = await handlers.answer(request)
         except ClientDisconnect:
@@ -124,7 +124,7 @@ class _Handlers:
                 self._service.note(found["name"], protocol, status, started)
 
     async def answer(self, request: Any) -> Answer:
-        path = request.url.path
+        path = request.scope["path"]
         self._check_origin(request)
         if self._token is not None and path not in _OPEN:
             self._check_token(request)
@@ -142,7 +142,7 @@ class _Handlers:
         method, name = found["method"], found["name"]
         if method is not None:
             if method not in tensorflow_rest.METHODS or request.method != "POST":
-                raise RequestError(f"Malformed request: {request.method} {request.url.path}")
+                raise RequestError(f"Malformed request: {request.method} {request.scope['path']}")
             body = await self._body(request)
             return Answer(await tensorflow_rest.answer(self._service, name, version, method, body))
         _check_get(request)

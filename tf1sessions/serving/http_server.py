@@ -144,77 +144,83 @@ class HttpServer:
 
 
 def _protocol() -> Any:
-    """uvicorn's protocol, with limits on the time that a request's head takes, and a client that takes its answer."""
+    """uvicorn's protocol with :class:`_TimeLimits`."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class _TimedProtocol(HttpToolsProtocol):
-        _late: asyncio.TimerHandle | None = None
-        _reader: asyncio.TimerHandle | None = None  # while an answer waits to be taken
-        _left = 0  # bytes of it, when the timer was set
+    return type("_TimedProtocol", (_TimeLimits, HttpToolsProtocol), {})
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
+
+class _TimeLimits(asyncio.Protocol):
+    """Limits on the time for a request's head, and for taking an answer; stands before uvicorn's class."""
+
+    loop: asyncio.AbstractEventLoop
+    transport: Any
+    cycle: Any
+    _late: asyncio.TimerHandle | None = None
+    _reader: asyncio.TimerHandle | None = None  # while an answer waits to be taken
+    _left = 0  # bytes of it, when the timer was set
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        if self._late is None and not self._answering():
             self._wait_for_head()
+        super().data_received(data)
 
-        def data_received(self, data: bytes) -> None:
-            if self._late is None and not self._answering():
-                self._wait_for_head()
-            super().data_received(data)
+    def on_headers_complete(self) -> None:
+        self._came()
+        super().on_headers_complete()  # type: ignore[misc]
 
-        def on_headers_complete(self) -> None:
-            self._came()
-            super().on_headers_complete()
+    def eof_received(self) -> bool:
+        """A client that has sent all of its request, and says so, gets its answer; with TLS that cannot be."""
+        whole = self._answering() and not self.cycle.more_body
+        if whole and self.transport.get_extra_info("ssl_object") is None:
+            self.cycle.keep_alive = False
+            return True
+        return False
 
-        def eof_received(self) -> bool:
-            """A client that has sent all of its request, and says so, gets its answer; with TLS that cannot be."""
-            whole = self._answering() and not self.cycle.more_body
-            if whole and self.transport.get_extra_info("ssl_object") is None:
-                self.cycle.keep_alive = False
-                return True
-            return False
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._wait_for_reader()
 
-        def pause_writing(self) -> None:
-            super().pause_writing()
+    def resume_writing(self) -> None:
+        self._stop_waiting_for_reader()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._came()
+        self._stop_waiting_for_reader()
+        super().connection_lost(exc)
+
+    def _answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait_for_head(self) -> None:
+        self._late = self.loop.call_later(_HEAD_SECS, self._close_late)
+
+    def _came(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _wait_for_reader(self) -> None:
+        self._left = self.transport.get_write_buffer_size()
+        self._reader = self.loop.call_later(_READ_SECS, self._check_reader)
+
+    def _stop_waiting_for_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
+    def _check_reader(self) -> None:
+        if self._left - self.transport.get_write_buffer_size() < _READ_BYTES:
+            self.transport.abort()  # close() would wait for the client
+        else:
             self._wait_for_reader()
 
-        def resume_writing(self) -> None:
-            self._stop_waiting_for_reader()
-            super().resume_writing()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._came()
-            self._stop_waiting_for_reader()
-            super().connection_lost(exc)
-
-        def _answering(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def _wait_for_head(self) -> None:
-            self._late = self.loop.call_later(_HEAD_SECS, self._close_late)
-
-        def _came(self) -> None:
-            if self._late is not None:
-                self._late.cancel()
-                self._late = None
-
-        def _wait_for_reader(self) -> None:
-            self._left = self.transport.get_write_buffer_size()
-            self._reader = self.loop.call_later(_READ_SECS, self._check_reader)
-
-        def _stop_waiting_for_reader(self) -> None:
-            if self._reader is not None:
-                self._reader.cancel()
-                self._reader = None
-
-        def _check_reader(self) -> None:
-            if self._left - self.transport.get_write_buffer_size() < _READ_BYTES:
-                self.transport.abort()  # close() would wait for the client
-            else:
-                self._wait_for_reader()
-
-        def _close_late(self) -> None:
-            self._late = None
-            if self.transport is not None and not self.transport.is_closing():
-                self.transport.close()
-
-    return _TimedProtocol
+    def _close_late(self) -> None:
+        self._late = None
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.close()

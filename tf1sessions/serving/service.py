@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import collections
 import concurrent.futures
-import contextlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -87,7 +86,7 @@ class Service:
             served.leave()
             raise
         future.add_done_callback(lambda done: served.leave())
-        waiting = self._deliveries.of(future)
+        waiting: asyncio.Future[dict[str, NDArray[Any]]] = self._deliveries.of(future)
         late = False
 
         def end() -> None:
@@ -158,8 +157,10 @@ class _Deliveries:
             self._ended.append((waiting, done))
             if not self._woken:
                 self._woken = True  # before the loop can see what is there
-                with contextlib.suppress(RuntimeError):  # the loop was closed
+                try:
                     loop.call_soon_threadsafe(self._deliver)
+                except RuntimeError:  # the loop was closed: nobody waits any more
+                    self._woken = False
 
         future.add_done_callback(ended)
         return waiting
