@@ -83,7 +83,7 @@ def graph_transforms():
             differing[str(call["transforms"])] = [other, sorted(nodes)]
         if "computed" in call and not np.allclose(made_there.computed(made, "y"), call["computed"], atol=5e-6):
             differing[f"{call['transforms']}, computed"] = made_there.computed(made, "y")
-    texts = ["quantize_nodes", "remove_nodes(op=", "remove_nodes(op=Identity]", "quantize_weights(minimum_size=few)"]
+    texts = ["quantize_nodes", "remove_nodes(Identity)", "(", "quantize_weights(minimum_size=few)"]
     return {
         "differing": differing,
         "calls": len(golden["calls"]),

@@ -53,6 +53,8 @@ class Mine(tf.Tensor):
 symbolic = tf.constant([1.0])
 tf.Tensor.doubled = property(lambda self: self * 2.0)
 regularizer = tf.keras.regularizers.l2(0.25)
+node = tf.NodeDef(name="negative", op="Neg", attr={"T": tf.AttrValue(type=tf.float32.as_datatype_enum)})
+operation = tf.Operation(node, symbolic.graph, [symbolic], [tf.float32])
 (imported,) = tf.import_graph_def(tf.get_default_graph().as_graph_def(), return_elements=["Const:0"])
 found = {
     "inner": ops.Tensor is tf.Tensor,
@@ -60,6 +62,8 @@ found = {
     "below": (issubclass(type(symbolic), tf.Tensor), issubclass(Mine, tf.Tensor), issubclass(int, tf.Tensor)),
     "of a class below": isinstance(symbolic, Mine),
     "made": type(tf.Tensor(symbolic.op, 0, tf.float32)) is tf.Tensor,
+    "operation": (operation.name, type(operation.outputs[0]) is tf.Tensor, tf.Session().run(operation.outputs)[0].tolist()),
+    "operation by name": tf.Operation(tf.NodeDef(name="none", op="NoOp"), g=symbolic.graph).type,
     "copied": type(copy.copy(symbolic)) is tf.Tensor,
     "by a method that was added": tf.Session().run(symbolic.doubled).tolist(),
     "imported": type(imported) is tf.Tensor,
@@ -126,6 +130,8 @@ def test_the_class_of_tensors_is_a_class_as_others(run_python: Callable[..., Pyt
         "below": [True, True, False],
         "of a class below": False,
         "made": True,
+        "operation": ["negative", True, [-1.0]],
+        "operation by name": "NoOp",
         "copied": True,
         "by a method that was added": [2.0],
         "imported": True,
