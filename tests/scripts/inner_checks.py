@@ -99,7 +99,12 @@ def placeholder_inside(transform, graph_def):
     """The placeholder that an input in the middle of a graph becomes."""
     text = 'strip_unused_nodes(name=pool, type_for_name=float, shape_for_name="1,4,4,4")'
     node = next(node for node in transform(graph_def, ["pool"], ["y"], [text]).node if node.name == "pool")
-    return [node.op, list(node.input), tf.as_dtype(node.attr["dtype"].type).name, str(tf.TensorShape(node.attr["shape"].shape))]
+    return [
+        node.op,
+        list(node.input),
+        tf.as_dtype(node.attr["dtype"].type).name,
+        str(tf.TensorShape(node.attr["shape"].shape)),
+    ]
 
 
 def same():

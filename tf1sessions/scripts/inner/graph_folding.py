@@ -17,7 +17,9 @@ __all__ = ["TRANSFORMS"]
 _STEPS = 256
 _FEW = 16  # constants of fewer elements are not rounded
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
-_NOT_FOLDED = frozenset(["Placeholder", "PlaceholderWithDefault", "Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"])
+_NOT_FOLDED = frozenset(
+    ["Placeholder", "PlaceholderWithDefault", "Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"]
+)
 
 
 def _value(node: Any) -> Any:
@@ -189,7 +191,9 @@ def _fold_old_batch_norms(graph_def: Any, request: Request) -> Any:
 def _normalization(node: Any, nodes: dict[str, Any]) -> tuple[Any, tuple[Any, ...]] | None:
     """The convolution before a normalization by constants; its mean, variance, offset, scale and epsilon."""
     old = node.op == "BatchNormWithGlobalNormalization"
-    if not old and not (node.op.startswith("FusedBatchNorm") and "Grad" not in node.op and not node.attr["is_training"].b):
+    if not old and not (
+        node.op.startswith("FusedBatchNorm") and "Grad" not in node.op and not node.attr["is_training"].b
+    ):
         return None
     sources = [nodes.get(name) for name in node.input]
     if len(sources) != 5 or sources[0] is None or sources[0].op not in _CONVOLUTIONS:

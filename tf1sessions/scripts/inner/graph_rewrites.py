@@ -67,7 +67,7 @@ def _made(graph_def: Any, nodes: Iterable[Any]) -> Any:
 
 
 def renamed(graph_def: Any, names: dict[str, str]) -> Any:
-    """The graph without the nodes ``names``; what took their first output takes another tensor, or waits for its node."""
+    """The graph without the nodes ``names``: what took the first output of one takes the tensor that is named for it."""
     nodes = []
     for node in graph_def.node:
         if node.name in names:
@@ -113,7 +113,9 @@ def _strip_unused_nodes(graph_def: Any, request: Request) -> Any:
         name = node.name
         node.Clear()
         node.name, node.op = name, "Placeholder"
-        node.attr["dtype"].type = tf.as_dtype({"float": "float32", "double": "float64"}.get(kind, kind)).as_datatype_enum
+        node.attr["dtype"].type = tf.as_dtype(
+            {"float": "float32", "double": "float64"}.get(kind, kind)
+        ).as_datatype_enum
         shape = tf.TensorShape([int(size) for size in sizes.split(",") if size.strip()])
         node.attr["shape"].shape.CopyFrom(shape.as_proto())
     return made
