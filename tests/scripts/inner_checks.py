@@ -481,7 +481,7 @@ def missing():
 
 
 for check in (
-    modules, gone, graph_transforms, same, layers_utils, framework, cells, flags, keras, scikit_learn, needing_a_tpu, estimator, contrib,
-    missing,
+    modules, gone, graph_transforms, same, layers_utils, framework, cells, flags, keras, scikit_learn, needing_a_tpu,
+    estimator, contrib, missing,
 ):  # fmt: skip
     report(**{check.__name__: check()})  # type: ignore[name-defined]  # noqa: F821

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...models.graph_index import node_of
+from ...runtime import private
 from ...runtime import tf1 as tf
 from .graph_rewrites import Request, pruned, renamed
 
@@ -43,7 +43,7 @@ def _fold_constants(graph_def: Any, request: Request) -> Any:
     made = pruned(graph_def, request)
     constant = _constants(made, request)
     outputs = {node_of(name) for name in request.outputs}
-    wanted = {}  # tensor -> the node that gives it
+    wanted: dict[str, str] = {}  # tensor -> the node that gives it
     for node in made.node:
         if node.name not in constant:
             sources = [(entry, node_of(entry)) for entry in node.input if not entry.startswith("^")]
@@ -78,7 +78,6 @@ def _tensor(entry: str) -> str:
 
 def _constants(graph_def: Any, request: Request) -> set[str]:
     """The nodes whose outputs depend on constants only."""
-    registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
     fed = {node_of(name) for name in request.inputs}
     found: set[str] = set()
     grown = True
@@ -87,7 +86,7 @@ def _constants(graph_def: Any, request: Request) -> set[str]:
         for node in graph_def.node:
             if node.name in found or node.name in fed or node.op in _NOT_FOLDED:
                 continue
-            definition = registry.get(node.op)
+            definition = private.op_def_registry.get(node.op)
             known = definition is not None and not definition.is_stateful
             if known and all(node_of(entry) in found for entry in node.input) and (node.input or node.op == "Const"):
                 found.add(node.name)
