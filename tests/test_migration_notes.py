@@ -73,7 +73,7 @@ def test_index_names_every_page_in_order() -> None:
     pages = sorted(NOTES.glob("[0-9]*.md"), key=lambda page: int(page.name.partition("-")[0]))
     port = ["port.md", "port-py3.md", "port-v1.md", "port-clean.md", "port-inputs.md", "port-functions.md"]
     port.append("port-native.md")
-    looked_up = ["faq.md", "symbols.md", "contrib.md", "inner-addresses.md"]
+    looked_up = ["faq.md", "symbols.md", "contrib.md", "inner-addresses.md", "applications.md"]
     told = [*(page.name for page in pages), "custom-ops.md", "audit.md", *port, "fidelity.md", *looked_up]
     assert links(NOTES / "README.md") == told
     assert {page.name for page in NOTES.glob("*.md")} == {*told, "README.md"}

@@ -127,6 +127,28 @@ class SessionsTest(tf.test.TestCase):
         self.assertFalse(tf.executing_eagerly())
 
 
+class ArraysTest(tf.test.TestCase):
+    """Lists of a graph's tensors, and arrays whose shapes do not fit."""
+
+    def testTensorsAreObjectsOfArrays(self):
+        pair = [tf.zeros([2]), tf.placeholder(tf.float32, [None])]
+        self.assertAllEqual([pair, pair], [pair, pair])
+        array = np.array([pair, tuple(pair)])
+        self.assertEqual((array.shape, array.dtype), ((2, 2), np.dtype(object)))
+        self.assertIs(array[1, 0], pair[0])
+        uneven = np.array([pair, pair[:1]])
+        self.assertEqual(uneven.shape, (2,))
+        self.assertIs(uneven[1][0], pair[0])
+        self.assertEqual(np.asarray([pair[0], 1.0]).tolist()[1], 1.0)
+        for wrong in (lambda: np.array(pair[0]), lambda: np.stack(pair)):
+            with self.assertRaises(NotImplementedError):
+                wrong()
+
+    def testShapesThatDoNotFitAreNotEqual(self):
+        self.assertNotEqual(np.zeros([2, 3]), np.zeros([4]))
+        self.assertFalse(np.zeros([2, 3]) == np.zeros([4]))
+
+
 class SeedsTest(tf.test.TestCase):
     def testGraphSeed(self):
         self.assertEqual(87654321, tf.get_default_graph().seed)

@@ -53,6 +53,11 @@ class Mine(tf.Tensor):
 symbolic = tf.constant([1.0])
 tf.Tensor.doubled = property(lambda self: self * 2.0)
 regularizer = tf.keras.regularizers.l2(0.25)
+node = tf.NodeDef(name="negative", op="Neg", attr={"T": tf.AttrValue(type=tf.float32.as_datatype_enum)})
+operation = tf.Operation(node, symbolic.graph, [symbolic], [tf.float32])
+with tf.variable_scope("halved", custom_getter=lambda getter, *args, **named: getter(*args, **named) / 2.0):
+    tf.contrib.layers.fully_connected(tf.zeros([1, 2]), 3, variables_collections={"weights": ["W"], "biases": ["B"]})
+collected = [type(each).__name__ for name in ("W", "B") for each in tf.get_collection(name)]
 (imported,) = tf.import_graph_def(tf.get_default_graph().as_graph_def(), return_elements=["Const:0"])
 found = {
     "inner": ops.Tensor is tf.Tensor,
@@ -60,6 +65,9 @@ found = {
     "below": (issubclass(type(symbolic), tf.Tensor), issubclass(Mine, tf.Tensor), issubclass(int, tf.Tensor)),
     "of a class below": isinstance(symbolic, Mine),
     "made": type(tf.Tensor(symbolic.op, 0, tf.float32)) is tf.Tensor,
+    "operation": (operation.name, type(operation.outputs[0]) is tf.Tensor),
+    "computed": tf.Session().run(operation.outputs)[0].tolist(),
+    "operation by name": tf.Operation(tf.NodeDef(name="none", op="NoOp"), g=symbolic.graph).type,
     "copied": type(copy.copy(symbolic)) is tf.Tensor,
     "by a method that was added": tf.Session().run(symbolic.doubled).tolist(),
     "imported": type(imported) is tf.Tensor,
@@ -68,6 +76,7 @@ found = {
     "names of a contrib module": [name in tf.contrib.layers.__dict__ for name in ("conv2d", "l2_regularizer", "none")],
     "while somebody iterates": sum(callable(each) for each in vars(tf.contrib.rnn).values()) > 40,
     "a falsy regularizer": tf.get_variable("r", [1], regularizer={}) is not None,
+    "collections under a custom getter": collected,
     "regularizer": (tf.keras.regularizers.serialize(regularizer), float(regularizer.l1)),
 }
 report(**found)
@@ -126,6 +135,9 @@ def test_the_class_of_tensors_is_a_class_as_others(run_python: Callable[..., Pyt
         "below": [True, True, False],
         "of a class below": False,
         "made": True,
+        "operation": ["negative", True],
+        "computed": [-1.0],
+        "operation by name": "NoOp",
         "copied": True,
         "by a method that was added": [2.0],
         "imported": True,
@@ -134,6 +146,7 @@ def test_the_class_of_tensors_is_a_class_as_others(run_python: Callable[..., Pyt
         "names of a contrib module": [True, True, False],
         "while somebody iterates": True,
         "a falsy regularizer": True,
+        "collections under a custom getter": ["Tensor", "Tensor"],
         "regularizer": [{"class_name": "L1L2", "config": {"l1": 0.0, "l2": 0.25}}, 0.0],
     }
 

@@ -138,6 +138,7 @@ report(same_contrib={
     "names": arg_scope is inner is tcf.arg_scope is tf1sessions.contrib.framework.arg_scope,
     "folder": below is add_arg_scope,
     "star": imported("from tensorflow.contrib.framework import *")["arg_scope"] is arg_scope,
+    "all of it": {"contrib", "estimator", "python", "core", "placeholder"} <= set(imported("from tensorflow import *")),
     "dir": "arg_scope" in dir(tf.contrib.framework) and "framework" in dir(tf.contrib),
 })
 

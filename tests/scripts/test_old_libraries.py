@@ -180,6 +180,8 @@ STAND_INS = {
     "scipy/signal/__init__.py": "from . import windows\n",
     "scipy/signal/windows.py": "hann = 'a window'\n",
     "scipy/ndimage/__init__.py": "zoom = 'a function'\n",
+    "gin/__init__.py": "from gin.config import configurable\n",
+    "gin/config.py": "def configurable(name=None, allowlist=None, denylist=None): return [name, allowlist, denylist]\n",
     "yaml.py": "class FullLoader: pass\ndef load(stream, Loader): return [stream, Loader.__name__]\n",
     "nltk/__init__.py": "from .downloader import download\nfrom . import data\n",
     "nltk/downloader.py": "asked = []\ndef download(name=None, quiet=False): asked.append(name); return True\n",
@@ -210,7 +212,7 @@ from sklearn.manifold.t_sne import TSNE as same
 from sklearn.learning_curve import learning_curve
 import scipy.misc, scipy.signal
 from scipy.ndimage.interpolation import zoom
-import yaml, nltk, tensorflow_hub as hub
+import gin, yaml, nltk, tensorflow_hub as hub
 from moviepy.editor import VideoFileClip
 from nose_parameterized import parameterized
 from tensorflow_probability.python.distributions import Coin
@@ -233,6 +235,7 @@ report(
     same=json_graph.node_link_data is nx.node_link_data,
     sklearn=[TSNE(n_iter=5).max_iter, same is TSNE, learning_curve()],
     scipy=[scipy.signal.hann, scipy.misc.comb("abc"), zoom],
+    gin=[gin.configurable("n", blacklist=["b"]), gin.configurable(whitelist=["w"]), gin.config.configurable("m")],
     yaml=[yaml.load("a"), yaml.load("a", Loader=int), yaml.load("a", int)],
     nltk=[nltk.downloader.asked, nltk.data.find("tokenizers/punkt"), fails(lambda: nltk.data.find("corpora/x"))],
     moviepy=VideoFileClip,
@@ -281,6 +284,10 @@ def test_a_release_of_hub_without_modules_names_the_last_one_with_them(on_stand_
     assert module.startswith("MissingSymbolError: tensorflow_hub.Module is not available in tensorflow_hub 0.16.1")
     assert module.endswith('pip install "tensorflow_hub<0.16".')
     assert other == "AttributeError: module 'tensorflow_hub' has no attribute 'nothing'"
+
+
+def test_gin_takes_the_old_names_of_its_lists(on_stand_ins):
+    assert on_stand_ins["gin"] == [["n", None, ["b"]], [None, ["w"], None], ["m", None, None]]
 
 
 def test_yaml_has_a_loader_unless_one_is_given(on_stand_ins):

@@ -14,7 +14,7 @@ _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist
 _TYPED_IN = ("<stdin>", "<ipython-input")
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _ASSERTIONS = os.path.join(os.path.dirname(os.__file__), "unittest", "case.py")  # assertEqual(a, b) compares for a test
-_kinds: dict[str, bool | None] = {}  # file -> whether it is one of the program's own; None: the file that calls it counts
+_kinds: dict[str, bool | None] = {}  # file -> whether it is one of the program's own; None: its caller is asked
 
 
 def by_program() -> bool:

@@ -74,6 +74,9 @@ _ADVICE = (
 )
 
 
+_MADE_WHEN_USED = ("compiler", "contrib", "core", "estimator", "python", "tools")
+
+
 class Face(ModuleType):
     """The module ``tensorflow`` of a TF1 program."""
 
@@ -83,6 +86,8 @@ class Face(ModuleType):
             return module  # tf.python, tf.core
         if name in ("contrib", "estimator"):
             return importlib.import_module(f"tensorflow.{name}")
+        if name == "__all__":  # what `from tensorflow import *` asks for: also what is made when it is used
+            return sorted({*(name for name in vars(self) if not name.startswith("_")), *_MADE_WHEN_USED})
         if name.startswith("__"):
             raise AttributeError(f"module 'tensorflow' has no attribute {name!r}")
         raise missing.symbol_error(f"tf.{name}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...models.graph_index import node_of
+from ...runtime import private
 from ...runtime import tf1 as tf
 from .graph_rewrites import Request, pruned, renamed
 
@@ -17,7 +17,9 @@ __all__ = ["TRANSFORMS"]
 _STEPS = 256
 _FEW = 16  # constants of fewer elements are not rounded
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
-_NOT_FOLDED = frozenset(["Placeholder", "PlaceholderWithDefault", "Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"])
+_NOT_FOLDED = frozenset(
+    ["Placeholder", "PlaceholderWithDefault", "Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"]
+)
 
 
 def _value(node: Any) -> Any:
@@ -41,7 +43,7 @@ def _fold_constants(graph_def: Any, request: Request) -> Any:
     made = pruned(graph_def, request)
     constant = _constants(made, request)
     outputs = {node_of(name) for name in request.outputs}
-    wanted = {}  # tensor -> the node that gives it
+    wanted: dict[str, str] = {}  # tensor -> the node that gives it
     for node in made.node:
         if node.name not in constant:
             sources = [(entry, node_of(entry)) for entry in node.input if not entry.startswith("^")]
@@ -76,7 +78,6 @@ def _tensor(entry: str) -> str:
 
 def _constants(graph_def: Any, request: Request) -> set[str]:
     """The nodes whose outputs depend on constants only."""
-    registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
     fed = {node_of(name) for name in request.inputs}
     found: set[str] = set()
     grown = True
@@ -85,7 +86,7 @@ def _constants(graph_def: Any, request: Request) -> set[str]:
         for node in graph_def.node:
             if node.name in found or node.name in fed or node.op in _NOT_FOLDED:
                 continue
-            definition = registry.get(node.op)
+            definition = private.op_def_registry.get(node.op)
             known = definition is not None and not definition.is_stateful
             if known and all(node_of(entry) in found for entry in node.input) and (node.input or node.op == "Const"):
                 found.add(node.name)
@@ -189,7 +190,9 @@ def _fold_old_batch_norms(graph_def: Any, request: Request) -> Any:
 def _normalization(node: Any, nodes: dict[str, Any]) -> tuple[Any, tuple[Any, ...]] | None:
     """The convolution before a normalization by constants; its mean, variance, offset, scale and epsilon."""
     old = node.op == "BatchNormWithGlobalNormalization"
-    if not old and not (node.op.startswith("FusedBatchNorm") and "Grad" not in node.op and not node.attr["is_training"].b):
+    if not old and not (
+        node.op.startswith("FusedBatchNorm") and "Grad" not in node.op and not node.attr["is_training"].b
+    ):
         return None
     sources = [nodes.get(name) for name in node.input]
     if len(sources) != 5 or sources[0] is None or sources[0].op not in _CONVOLUTIONS:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import string
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...models.graph_index import node_of
+from ...runtime import private
 from ...runtime import tf1 as tf
 
 __all__ = ["TRANSFORMS", "Request", "pruned", "renamed"]
@@ -67,7 +67,7 @@ def _made(graph_def: Any, nodes: Iterable[Any]) -> Any:
 
 
 def renamed(graph_def: Any, names: dict[str, str]) -> Any:
-    """The graph without the nodes ``names``; what took their first output takes another tensor, or waits for its node."""
+    """The graph without the nodes ``names``: what took one's first output takes the tensor that is named for it."""
     nodes = []
     for node in graph_def.node:
         if node.name in names:
@@ -113,7 +113,9 @@ def _strip_unused_nodes(graph_def: Any, request: Request) -> Any:
         name = node.name
         node.Clear()
         node.name, node.op = name, "Placeholder"
-        node.attr["dtype"].type = tf.as_dtype({"float": "float32", "double": "float64"}.get(kind, kind)).as_datatype_enum
+        node.attr["dtype"].type = tf.as_dtype(
+            {"float": "float32", "double": "float64"}.get(kind, kind)
+        ).as_datatype_enum
         shape = tf.TensorShape([int(size) for size in sizes.split(",") if size.strip()])
         node.attr["shape"].shape.CopyFrom(shape.as_proto())
     return made
@@ -133,12 +135,11 @@ def _remove_nodes(graph_def: Any, request: Request) -> Any:
 
 
 def _merge_duplicate_nodes(graph_def: Any, request: Request) -> Any:
-    registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
     while True:
         first: dict[bytes, str] = {}
         names = {}
         for node in graph_def.node:
-            definition = registry.get(node.op)
+            definition = private.op_def_registry.get(node.op)
             if definition is None or definition.is_stateful or node.op == "Placeholder":
                 continue
             copy = type(node)()
@@ -234,9 +235,8 @@ def _remove_control_dependencies(graph_def: Any, _: Request) -> Any:
 
 
 def _add_default_attributes(graph_def: Any, _: Request) -> Any:
-    registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
     for node in graph_def.node:
-        definition = registry.get(node.op)
+        definition = private.op_def_registry.get(node.op)
         for attribute in definition.attr if definition is not None else ():
             if attribute.name not in node.attr and attribute.HasField("default_value"):
                 node.attr[attribute.name].CopyFrom(attribute.default_value)

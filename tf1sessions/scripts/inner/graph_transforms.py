@@ -29,7 +29,9 @@ _NAME = re.compile(r"\s*(\w+)\s*")
 _PARAMETER = re.compile(r'[\s,]*(\w+)\s*=\s*(?:"([^"]*)"|([^\s,)"]*))[\s,]*')
 
 
-def TransformGraph(input_graph_def: Any, inputs: Sequence[str], outputs: Sequence[str], transforms: Sequence[str]) -> Any:
+def TransformGraph(
+    input_graph_def: Any, inputs: Sequence[str], outputs: Sequence[str], transforms: Sequence[str]
+) -> Any:
     """Rewrite a graph, as 1.15's Graph Transform Tool did.
 
     There are ``add_default_attributes``, ``fold_batch_norms``, ``fold_constants``, ``fold_old_batch_norms``,
@@ -81,7 +83,9 @@ def TransformGraph(input_graph_def: Any, inputs: Sequence[str], outputs: Sequenc
 def _unknown(name: str) -> Exception:
     if name in _LEFT_OUT:
         error = tf.errors.UnimplementedError(
-            None, None, f"Transform '{name}' is not available in TensorFlow {tf.GIT_VERSION}. Run it on TensorFlow 1.15."
+            None,
+            None,
+            f"Transform '{name}' is not available in TensorFlow {tf.GIT_VERSION}. Run it on TensorFlow 1.15.",
         )
     else:
         error = tf.errors.InvalidArgumentError(None, None, f"Transform '{name}' not recognized.")
