@@ -10,8 +10,8 @@ file, the ``[defaults]`` of that file. ``None`` means "not said".
 from __future__ import annotations
 
 import math
-import re
 import os
+import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
