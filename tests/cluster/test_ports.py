@@ -25,8 +25,10 @@ def test_a_server_can_listen_on_a_held_port_again_and_again() -> None:
         (port,) = held.ports
         for _ in range(2):
             assert listening(held.ports) == set()
-            with socket.create_server(("", port)):
-                assert listening(held.ports) == {port}
+            with socket.create_server(("", port)) as server, socket.create_connection(("127.0.0.1", port)) as client:
+                mine, (theirs, _) = client.getsockname()[1], server.accept()
+                assert listening([*held.ports, mine]) == {port}  # a connection is no server
+                theirs.close()
 
 
 def test_a_port_that_is_taken_is_named() -> None:
@@ -36,8 +38,11 @@ def test_a_port_that_is_taken_is_named() -> None:
             HeldPorts(1, first=port)
     with HeldPorts(1) as held, pytest.raises(ConfigError, match=f"port {held.ports[0]} cannot be had"):
         HeldPorts(1, first=held.ports[0])
-    with pytest.raises(ConfigError, match="port 65536 is above 65535"):
+    with pytest.raises(ConfigError, match="port 65536 is above 65535") as failed:  # and keeps what it was about
         HeldPorts(2, first=65535)
+    assert failed.value.where is None
+    with HeldPorts(1, first=65535):  # which the attempt before has let go
+        pass
 
 
 def test_ports_are_free_after_the_end() -> None:

@@ -215,7 +215,8 @@ def test_ctrl_c_in_the_midst_of_a_run(record: Any) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 def test_a_signal_that_the_program_cannot_hear_ends_it(record: Any) -> None:
     """As it ends a program that is not recorded: Python hears no signal while it waits in a call in C."""
-    wait = "import ctypes, os\nopen('ready', 'w').close()\nctypes.PyDLL(None).sleep(50)\n"
+    wait = "import ctypes\nlock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)\n"
+    wait += "open('ready', 'w').close()\nlock(mutex)\nlock(mutex)\n"  # which no signal interrupts, as it would sleep()
     with subprocess.Popen(**record.command(RUN + wait)) as process:
         wait_for((record.folder / "ready").exists, "the script")
         process.send_signal(signal.SIGTERM)
@@ -387,6 +388,13 @@ def test_only_a_file_is_replaced_by_force(record: Any) -> None:
     )
     with traces.read(record.folder / "other.npz") as trace:
         assert trace.count == 1
+
+
+def test_a_pipe_is_not_replaced_by_force(record: Any) -> None:
+    os.mkfifo(record.folder / "pipe.npz")
+    done = record(RUN, "--out", "pipe.npz", "--force", "scripts/script.py")
+    assert done.returncode == 2 and done.stdout == "" and "pipe.npz is a pipe, a socket or a device" in done.stderr
+    assert (record.folder / "pipe.npz").is_fifo()
 
 
 def test_two_recorders_with_one_out(record: Any) -> None:

@@ -29,6 +29,7 @@ from tf1sessions.scripts.jobs import Job, JobSettings, check_job, check_setting
         ("threads", 0),
         ("threads", True),
         ("visible_devices", 0),
+        ("visible_devices", "x"),
         ("time_limit", 0),
         ("time_limit", math.nan),
         ("time_limit", math.inf),

@@ -549,9 +549,12 @@ def check_waiting_for_what_cannot_come() -> None:
     t1.MemoryPlan(machine=MACHINE, gpus=()).wait_for_memory(timeout_secs=0)
     with driver(16000):
         plan = t1.MemoryPlan()
-    original, gpus.look = gpus.look, lambda environ=None: Machine((), 4, "NVML")  # type: ignore[assignment]
+    another = Gpu(0, "A100", 16000.0, 16000.0, 3, "GPU-2", ())  # in its place
+    original = gpus.look
     try:
-        assert "GPU 0 (A100) is not there any more" in refused(plan.wait_for_memory)
+        for there in ((), (another,)):
+            gpus.look = lambda environ=None, there=there: Machine(there, 4, "NVML")  # type: ignore[assignment]
+            assert "GPU 0 (A100) is not there any more" in refused(plan.wait_for_memory)
     finally:
         gpus.look = original
 

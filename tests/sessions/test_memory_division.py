@@ -88,6 +88,9 @@ def test_too_little_for_equal_parts() -> None:
     assert len(split(enough, 4)) == 4
     with pytest.raises(MemoryPlanError, match=r"for 5 workers at 600 MiB of CUDA each that leaves nothing"):
         split(enough, 5)
+    nearly = machine((16000, 4 * (CONTEXT_MB + LEAST_MB - 16)))  # something, and too little for TensorFlow to start
+    with pytest.raises(MemoryPlanError, match="for 4 workers at 600 MiB of CUDA each that leaves nothing"):
+        split(nearly, 4)
 
 
 def test_plans_always_fit() -> None:

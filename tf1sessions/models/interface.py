@@ -79,7 +79,8 @@ def default_name(signatures: Iterable[str]) -> str:
 def other_signatures(name: str, signatures: Iterable[str]) -> str:
     """Return what to do about a signature that is not there: names the one that may be meant, and all."""
     names = list(signatures)
-    near = difflib.get_close_matches(name, names, 1) or [each for each in names if each.lower() == name.lower()]
+    text = str(name)  # a caller may give anything
+    near = difflib.get_close_matches(text, names, 1) or [each for each in names if each.lower() == text.lower()]
     meant = f"Did you mean {near[0]!r}? " if near else ""
     return f"{meant}There are {', '.join(map(repr, names))}."
 

@@ -37,6 +37,7 @@ from tf1sessions.sessions.session import GraphSession
 
 __all__ = ["Model", "Signature", "load"]
 
+
 def load(
     path: str | os.PathLike[str],
     *,

@@ -8,8 +8,8 @@ from tf1sessions.models.graph_index import GraphIndex, function_values, function
 
 __all__ = ["better_as_it_is"]
 
-#: The optimizer takes a time that grows with the square of a chain of operations, 1.7 s for 5,000 and minutes for 40,000,
-#: and of the calls of functions: 0.5 s for 60, 12 s for 240 of one operation each (2.21), and nothing without it.
+#: The optimizer takes a time that grows with the square of a chain of operations, 1.7 s for 5,000 and minutes for
+#: 40,000, and of the calls of functions: 0.5 s for 60, 12 s for 240 of one operation each (2.21).
 _LONG_CHAIN = 5000
 _MANY_CALLS = 100
 

@@ -201,14 +201,21 @@ def _renamed(specs: Mapping[str, TensorSpec], names: Mapping[str, str]) -> dict[
     return {name: dataclasses.replace(by_tensor[tensor_name(tensor)], name=name) for name, tensor in names.items()}
 
 
-def _tensors(names: Sequence[str] | Mapping[str, str] | None) -> list[str] | None:
+def _tensors(names: Any) -> list[str] | None:
     if names is None:
         return None
-    if isinstance(names, str):
+    if isinstance(names, (str, bytes)):
         raise UsageError(
             f"inputs= or outputs= is the string {names!r}", where="load()", next_step=f"Give a list: [{names!r}]."
         )
-    return [tensor_name(name) for name in (names.values() if isinstance(names, Mapping) else names)]
+    found = list(names.values() if isinstance(names, Mapping) else names)
+    if wrong := [name for name in found if not isinstance(name, str)]:
+        raise UsageError(
+            f"inputs= or outputs= has {wrong[0]!r:.60}, which is no name",
+            where="load()",
+            next_step="Give names of tensors as text: ['probs:0'].",
+        )
+    return [tensor_name(name) for name in found]
 
 
 def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface], path: str) -> None:

@@ -1,8 +1,8 @@
 """The memory that a request would fill, as far as the shapes in its graph show before it runs.
 
-TensorFlow has inferred them while it imported the graph, through constants that are sizes: a Fill, Range, Tile or Pad whose
-size stands in the graph has a shape that is known, and so has what is made of it. Sizes that depend on what is fed, and
-those inside functions, are not known: a trial finds those (trial.py).
+TensorFlow has inferred them while it imported the graph, through constants that are sizes: a Fill, Range, Tile or Pad
+whose size stands in the graph has a shape that is known, and so has what is made of it. Sizes that depend on what is
+fed, and those inside functions, are not known: a trial finds those (trial.py).
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from tf1sessions.pipelines.statistics import PipelineStatistics
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import watched_session
+from tf1sessions.texts import brief
 
 __all__ = ["QueuePipeline"]
 
@@ -733,9 +734,15 @@ def _operations(producer: Any, queue: PipelineQueue) -> list[Any] | None:
     return None
 
 
+#: What TensorFlow's queues can count; and how many threads a stage may have, which is arbitrary.
+_MOST_ITEMS = 2**31 - 1
+_MOST_THREADS = 10_000
+
+
 def _count(what: str, value: Any, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"{what} is {value!r}", where=where, next_step="Give an integer of 1 or more.")
+    most = _MOST_THREADS if what == "threads" else _MOST_ITEMS
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise ConfigError(f"{what} is {brief(value)}", where=where, next_step=f"Give an integer from 1 to {most:,}.")
     return value
 
 

@@ -230,9 +230,9 @@ def make_queue(
     where = f"QueuePipeline.queue({name!r})"
     if kind not in KINDS:
         raise ConfigError(f"kind is {kind!r}", where=where, next_step=f"Give one of {', '.join(map(repr, KINDS))}.")
-    if not isinstance(capacity, int) or isinstance(capacity, bool) or (capacity < 1 and capacity != -1):
+    if not isinstance(capacity, int) or isinstance(capacity, bool) or not (1 <= capacity < 2**31 or capacity == -1):
         raise ConfigError(
-            f"capacity is {capacity!r}", where=where, next_step="Give a number of items, or -1 for no bound."
+            f"capacity is {capacity!r:.60}", where=where, next_step="Give a number of items, or -1 for no bound."
         )
     if dtypes is None:
         raise ConfigError("dtypes is missing", where=where, next_step="Give a dtype for each component of an item.")

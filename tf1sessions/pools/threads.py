@@ -312,8 +312,8 @@ class ThreadSessionPool(SessionPool):
         if not worker.is_alive():
             return
         logger.warning(
-            "%s: job %r goes on although its session is closed, in thread %s, which has been replaced. A loop that does "
-            "not use the session can ask session.closed.",
+            "%s: job %r goes on although its session is closed, in thread %s, which has been replaced. A loop that "
+            "does not use the session can ask session.closed.",
             self.name,
             job.name,
             worker.name,

@@ -10,7 +10,6 @@ file, the ``[defaults]`` of that file. ``None`` means "not said".
 from __future__ import annotations
 
 import math
-import re
 import os
 import re
 import stat

@@ -23,7 +23,16 @@ from tf1sessions.sessions.session_calls import calls_of, name_of
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.sessions.watchdog import list_operations, watchdog
 
-__all__ = ["close", "do_run", "install_fast_path", "make_callable", "note_session", "original", "run", "skip_destructors", "stuck"]
+__all__ = [
+    "close",
+    "do_run",
+    "install_fast_path",
+    "make_callable",
+    "note_session",
+    "original",
+    "run",
+    "skip_destructors",
+]
 
 logger = logging.getLogger("tf1sessions")
 
@@ -187,11 +196,6 @@ def _close_now(session: Any) -> None:
         _closing.remove(me)
 
 
-def stuck() -> list[threading.Thread]:
-    """The threads that still close a session in which something runs."""
-    return [thread for thread in list(_closing) if thread.is_alive()]
-
-
 @atexit.register
 def _let_closing_end() -> None:
     """Wait for threads that are about to come back from TensorFlow: if Python has ended by then, the process aborts.
@@ -202,7 +206,7 @@ def _let_closing_end() -> None:
     deadline = time.monotonic() + EXIT_SECS
     for thread in list(_closing):
         thread.join(max(0.0, deadline - time.monotonic()))
-    if stuck():
+    if _closing:
         skip_destructors()
 
 
