@@ -147,10 +147,14 @@ def test_enable_v1_behavior_comes_too_late(library: dict[str, object]) -> None:
 def test_enable_v1_behavior(run_python: Callable[..., PythonRun]) -> None:
     done = run_python(
         """
-        import threading
+        import gc, threading
         import tf1sessions
 
-        report(before=[tf1sessions.tf1.executing_eagerly()])
+        collections = []
+        gc.callbacks.append(lambda phase, info: collections.append(phase))
+        tf1sessions.tf1
+        del gc.callbacks[:]
+        report(before=[tf1sessions.tf1.executing_eagerly()], garbage=[len(collections) < 100, gc.isenabled()])
         helper = threading.Thread(target=tf1sessions.enable_v1_behavior)
         helper.start()
         helper.join()
@@ -173,6 +177,7 @@ def test_enable_v1_behavior(run_python: Callable[..., PythonRun]) -> None:
     ).results
     assert done == {
         "before": [True],
+        "garbage": [True, True],
         "eager": False,
         "eager_in_thread": [False],
         "variable": "VariableV2",

@@ -7,6 +7,7 @@ below, and there are no circles::
     texts.py           reports as lines of text
     sarif.py           findings in code, for editors and code hosts
     files.py           small files that a user names, read and written as a whole
+    garbage.py         Python's collector of garbage, paused where much is made that stays
     source/            programs as text: files, notebooks, encodings, the meanings of names
     forks.py           the fork guard: an error in a forked child in which TensorFlow would hang
     runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()

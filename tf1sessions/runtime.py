@@ -20,11 +20,14 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tf1sessions.garbage import collector_paused
+
 #: What the import of TensorFlow brings about and needs this module: called when that is complete, and then None.
 when_complete: list[Callable[[], None]] | None = []
 
-import tensorflow  # noqa: E402
-import tensorflow.compat.v1 as _compat_v1  # noqa: E402
+with collector_paused():  # half a million objects, and a fifth of the time
+    import tensorflow
+    import tensorflow.compat.v1 as _compat_v1
 
 from tf1sessions import forks  # noqa: E402
 from tf1sessions.errors import MissingSymbolError, UnsupportedEnvironmentError  # noqa: E402

@@ -5,16 +5,20 @@ One process preloads TensorFlow once and forks for each program, as the server d
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tf1sessions.scripts import importer
 
 RUN_ALL = """
 import gc, json, os, sys, time
@@ -556,3 +560,12 @@ def test_install_after_an_import_of_tensorflow_with_keras_2(run_python):
     assert run_python(LATE, fresh=True).results["late"] == [
         3, "2", "1.15.5", False, 4, "tf1sessions.sessions.session_methods",
     ]  # fmt: skip
+
+
+def test_garbage_is_looked_for_after_an_import_only():
+    enabled = []
+    loader = types.SimpleNamespace(exec_module=lambda module: enabled.append(gc.isenabled()))
+    importer._AfterImport(loader, lambda module: enabled.append(gc.isenabled())).exec_module(types.ModuleType("m"))
+    with pytest.raises(ZeroDivisionError):
+        importer._AfterImport(loader, lambda module: 1 // 0).exec_module(types.ModuleType("m"))
+    assert enabled == [False, False, False] and gc.isenabled()

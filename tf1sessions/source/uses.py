@@ -10,10 +10,7 @@ nothing else in the file, every chain that begins with it is a use. Where it is 
 from __future__ import annotations
 
 import ast
-import contextlib
 import dataclasses
-import functools
-import gc
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import PythonTwoError
+from ..garbage import collector_paused
 from . import python2
 from .edits import Positions
 from .files import SourceText
@@ -496,20 +494,8 @@ def read_project(sources: Iterable[SourceText | Unread], roots: Iterable[Path] =
         >>> from tf1sessions.source import files
         >>> read_project(map(files.read, files.find(["src"]))).files   # doctest: +SKIP
     """
-    with collector_paused():
+    with collector_paused():  # which looked at all syntax trees for most of the time
         return _read_project(sources, [root.resolve() for root in roots])
-
-
-@contextlib.contextmanager
-def collector_paused() -> Iterator[None]:
-    """Pause Python's garbage collector: it would look at all syntax trees again and again, for most of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read_project(sources: Iterable[SourceText | Unread], folders: Collection[Path]) -> Project:

@@ -7,6 +7,7 @@ those of TensorFlow 1, so that the numbers can be those of genuine TensorFlow 1.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -44,6 +45,7 @@ def run(case: dict[str, Any]) -> None:
 
 seeds.apply()
 seeds.choose("tf1")
+gc.freeze()  # else each program looks through all that TensorFlow made, and copies it
 running: list[int] = []
 for each in json.loads(Path(sys.argv[1]).read_text("utf-8")):
     if len(running) == 2:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from ...garbage import collector_paused
 from ...source import files as source_files
 from ...source import notebooks, replacements, symbols
 from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
 from ...source.symbols import Symbol
-from ...source.uses import FileUses, Use, canonical, collector_paused, read_project
-from ..rewriting import python_rules
+from ...source.uses import FileUses, Use, canonical, read_project
 from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
 from ..rewriting.rules import python_two_modules, python_two_names, v1_first_names
