@@ -116,7 +116,7 @@ def _asks_whether_it_is_there(file: FileUses, node: ast.expr) -> bool:
 
 
 def _replacement(file: FileUses, use: Use, base: str, rest: str) -> Replacement | None:
-    """What a use becomes; None where it has to stay in tf.compat.v1."""
+    """Return the replacement of a use; None where it has to stay in tf.compat.v1."""
     if rest in (".__version__", ".__git_version__"):
         return Replacement(use.node, f"{base}{rest}")
     symbol = symbols.find(f"tf{rest}")
