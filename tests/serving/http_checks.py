@@ -359,6 +359,9 @@ def check_the_stub_of_tensorflow_serving() -> None:
 
             assert code(lambda wrong: None, None) == "UNAUTHENTICATED"
             assert code(lambda wrong: setattr(wrong.model_spec, "name", "no")) == "NOT_FOUND"
+            unknown = predict_pb2.PredictRequest(model_spec={"name": "no\x1b[2J"})
+            details = raises(grpc.RpcError, stub.Predict, unknown, 30, shown).details()
+            assert r"no\x1b[2J" in details and "\x1b" not in details, details
             assert code(lambda wrong: wrong.inputs["z"].CopyFrom(wrong.inputs["x"])) == "INVALID_ARGUMENT"
             assert (
                 code(lambda wrong: setattr(wrong.inputs["x"].tensor_shape.dim[0], "size", 1 << 45))
