@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from tf1sessions.cli.main import cli
 from tf1sessions.cluster import task_main
+from tf1sessions.cluster.marks import Marks
 from tf1sessions.errors import ConfigError
 
 PROGRAM = """
@@ -79,6 +82,23 @@ def test_print_starts_nothing(folder: Path) -> None:
     assert shown.count("python config.py x &") == 4 and shown.count("workers+=") == 1
     assert call("--print", "commands", "--tf2", "config.py").stdout.count("' python config.py\n") == 2
     assert not (folder / "runs").exists()
+
+
+def test_workers_look_often_whether_their_chief_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    class SessionManager:
+        def __init__(self, recovery_wait_secs: float) -> None:
+            self._recovery_wait_secs = recovery_wait_secs
+
+        def wait_for_session(self, master: str) -> float:
+            return self._recovery_wait_secs
+
+    class Server:
+        join = None
+
+    monkeypatch.setitem(sys.modules, "tensorflow.python.client.session", SimpleNamespace(BaseSession=type("", (), {})))
+    train = SimpleNamespace(Server=Server, SessionManager=SessionManager)
+    task_main._Servers(True, {}, Marks("marks"), "worker:1").watch(SimpleNamespace(train=train))
+    assert [SessionManager(secs).wait_for_session("grpc://") for secs in (30.0, 0.1)] == [0.5, 0.1]
 
 
 def test_addresses_in_the_source_become_those_of_the_cluster() -> None:
