@@ -10,6 +10,7 @@ from .rules import (
     functions_requests,
     inputs_queues,
     native_code,
+    v1_arguments,
     v1_contrib,
     v1_estimator,
     v1_examples,
@@ -27,6 +28,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "py3": python_rules.RULES,
     "v1": (
         v1_first_names.RULE,
+        v1_arguments.RULE,
         v1_imports.RULE,
         v1_keras.RULE,
         v1_contrib.RULE,

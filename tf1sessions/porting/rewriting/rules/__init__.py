@@ -15,6 +15,7 @@ Files::
     small_names.py           PyYAML, matplotlib, seaborn, librosa and others with a row or two
     seaborn_arguments.py     arguments of seaborn's plots
     v1_first_names.py        what left with TensorFlow 1.0
+    v1_arguments.py          arguments of 1.15 that today's functions lack or take elsewhere
     v1_imports.py            TensorFlow from compat.v1, with version 2 switched off
     v1_keras.py              the package Keras
     v1_contrib.py            tf.contrib
