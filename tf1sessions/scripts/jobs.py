@@ -115,9 +115,6 @@ def _seeds(value: Any) -> str:
     return str(value)
 
 
-#: A GPU's number, -1 for none, or the beginning of its UUID or of a MIG device's.
-_GPU = re.compile(r"-1|\d+|(GPU|MIG)-[\w/.-]+")
-
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "memory_fraction": _fraction,
     "memory_limit_mb": _whole(1, 1_000_000_000),

@@ -17,6 +17,7 @@ from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
 from ...source.symbols import Symbol
 from ...source.uses import FileUses, Use, canonical, read_project
+from ..rewriting import python_rules
 from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
 from ..rewriting.rules import python_two_modules, python_two_names, v1_first_names
