@@ -144,6 +144,25 @@ CASES = {
         TF + "tf.nn.seq2seq.sequence_loss(a, b, c)\n",
         V1.replace("tf\n", f"tf\n{CONTRIB}", 1) + "tf_contrib.legacy_seq2seq.sequence_loss(a, b, c)\n",
     ),
+    # since 1.15
+    "a sentinel": (
+        TF + "tf.nn.softmax_cross_entropy_with_logits(_sentinel=None, labels=t, logits=y)\n"
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=t, _sentinel=None)\n",
+        V1 + "tf.nn.softmax_cross_entropy_with_logits(labels=t, logits=y)\n"
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=t)\n",
+    ),
+    "a name by position": (
+        TF + "tf.nn.top_k(x, 2, True, 'best')\ntf.scatter_nd(i, u, [3], 'scattered')\ntf.nn.top_k(x, 2)\n",
+        V1 + "tf.nn.top_k(x, 2, True, name='best')\ntf.scatter_nd(i, u, [3], name='scattered')\ntf.nn.top_k(x, 2)\n",
+    ),
+    "a parameter that was renamed": (
+        TF + "tf.config.experimental.set_virtual_device_configuration(gpu, virtual_devices=d)\n",
+        V1 + "tf.config.experimental.set_virtual_device_configuration(gpu, logical_devices=d)\n",
+    ),
+    "arguments that are not known": (
+        TF + "tf.nn.top_k(*a)\ntf.nn.softmax_cross_entropy_with_logits(_sentinel=s, labels=t)\n",
+        V1 + "tf.nn.top_k(*a)\ntf.nn.softmax_cross_entropy_with_logits(_sentinel=s, labels=t)\n",
+    ),
     # contrib
     "contrib": (TF + "a = tf.contrib.layers.conv2d\n", V1 + CONTRIB + "a = tf_contrib.layers.conv2d\n"),
     "cells of contrib": (

@@ -44,6 +44,6 @@ def _is_none(node: ast.expr) -> bool:
 
 RULE = Rule(
     "v1-arguments",
-    "Gives arguments of 1.15 that today's functions lack or take elsewhere the form that these have.",
+    "Gives arguments of 1.15 that today's functions lack or take elsewhere their form of today.",
     _find,
 )
