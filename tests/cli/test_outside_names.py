@@ -61,18 +61,8 @@ def evil(plain: Plain) -> Plain:
     for name in NAMES:
         plain.script(name, "import sys; sys.exit(3)")
     (plain.folder / EVIL).mkdir()
-    job = {
-        "script": "good.py",
-        "name": EVIL,
-        "args": [EVIL],
-        "cwd": EVIL,
-        "env": {"A": EVIL},
-        "settings": {"visible_devices": EVIL},
-    }
-    lines = [f"{key} = {json.dumps(value)}" for key, value in job.items() if not isinstance(value, dict)]
-    lines += [
-        f"{key} = {{ {name} = {json.dumps(text)} }}" for key in ("env", "settings") for name, text in job[key].items()
-    ]  # type: ignore[attr-defined]
+    job = {"script": "good.py", "name": EVIL, "args": [EVIL], "cwd": EVIL}
+    lines = [*(f"{key} = {json.dumps(value)}" for key, value in job.items()), f"env = {{ A = {json.dumps(EVIL)} }}"]
     plain.script("jobs.toml", "[[job]]\n" + "\n".join(lines))
     plain.script(f"{EVIL}.toml", "[[job]]\nscript = 3")
     return plain

@@ -43,26 +43,24 @@ def hidden_folder(target: str) -> Iterator[str]:
     above, base = os.path.split(target)
     stem = f".{base[:_LONGEST_NAME]}.tf1sessions-"
     _remove_left(above, stem)
-    folder, handle = _made(os.path.join(above, stem))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if handle is not None:
-            os.close(handle)
-
-
-def _made(stem: str) -> tuple[str, int | None]:
-    """A new folder for the user and whom the user lets, which those of tempfile are not; and what holds its lock."""
     while True:
-        folder = stem + secrets.token_hex(4)
-        os.mkdir(folder)
-        handle, locked = _locked(folder)
-        # Another process may have found it before it was locked, and removes it.
-        if locked is not False and os.path.isdir(folder):
-            return folder, handle
-        if handle is not None:
-            os.close(handle)
+        folder, handle, is_own = os.path.join(above, stem + secrets.token_hex(4)), None, True
+        try:  # around its making, too: a signal may end this process right after that
+            try:
+                os.mkdir(folder)  # for the user and whom the user lets, which the folders of tempfile are not
+            except OSError:
+                is_own = False
+                raise
+            handle, locked = _locked(folder)
+            # Another process may have found it before it was locked, and removes it.
+            if locked is not False and os.path.isdir(folder):
+                yield folder
+                return
+        finally:
+            if is_own:
+                shutil.rmtree(folder, ignore_errors=True)
+            if handle is not None:
+                os.close(handle)
 
 
 def _locked(folder: str) -> tuple[int | None, bool | None]:

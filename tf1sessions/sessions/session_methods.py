@@ -180,20 +180,20 @@ def _start_closing(session: Any) -> threading.Thread | None:
     closing = threading.Thread(
         target=_close_now, args=(session,), name=f"tf1sessions-close-{next(_close_numbers)}", daemon=True
     )
+    _closing.append(closing)
     try:
         closing.start()
     except RuntimeError:  # the interpreter ends, or the system has no more threads
+        _closing.remove(closing)
         return None
     return closing
 
 
 def _close_now(session: Any) -> None:
-    me = threading.current_thread()
-    _closing.append(me)
     try:  # with the session, which must not be deleted meanwhile
         private.pywrap_session.TF_CloseSession(session._session)
     finally:
-        _closing.remove(me)
+        _closing.remove(threading.current_thread())
 
 
 @atexit.register

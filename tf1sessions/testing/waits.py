@@ -2,7 +2,7 @@
 
 Data flow::
 
-    sys._current_frames() ──▶ waits() ──▶ a Wait for each thread that waits without a time-out; None for the others
+    the innermost frames ──▶ waits() ──▶ a Wait for each thread that waits without a time-out; None for the others
     tensorflow_hooks.py: a run that uses TensorFlow's queues ──▶ queue_runs ──▶  "
 
 Nothing is noted when a thread begins to wait, so programs pay nothing, and what was made before anybody looked is known
