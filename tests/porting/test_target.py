@@ -293,3 +293,26 @@ def test_where_nobody_may_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     if target is not None:
         with pytest.raises(UsageError, match="cannot be written"), target.whole():
             pass
+
+
+def test_a_signal_right_after_the_folder_is_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = os.mkdir
+
+    def interrupted(path: str) -> None:
+        make(path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt), hidden_folders.hidden_folder(str(tmp_path / "out")):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_of_another_process_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hidden_folders.secrets, "token_hex", lambda count: "ab" * count)
+    (tmp_path / ".out.tf1sessions-abababab" / "old" / "kept").mkdir(parents=True)
+    with pytest.raises(FileExistsError), hidden_folders.hidden_folder(str(tmp_path / "out")):
+        pass
+    assert (tmp_path / ".out.tf1sessions-abababab" / "old" / "kept").is_dir()

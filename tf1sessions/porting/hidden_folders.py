@@ -52,8 +52,8 @@ def hidden_folder(target: str) -> Iterator[str]:
                 is_own = False
                 raise
             handle, locked = _locked(folder)
-            # Another process may have found it before it was locked, and removes it.
-            if locked is not False and os.path.isdir(folder):
+            is_own = locked is not False  # else another process has found it before it was locked, and removes it
+            if is_own and os.path.isdir(folder):
                 yield folder
                 return
         finally:
