@@ -28,9 +28,9 @@ from ..errors import PeerGoneError, StallError, Tf1SessionsError, UnsupportedEnv
 from ..serving.local_handshake import let_in
 from . import frames
 from .launched import Launched
-from .reductions import Contribution, Part, combine, mismatch
+from .reductions import Contribution, ExchangePart, combine, mismatch
 
-__all__ = ["ERRORS", "GONE_SECS", "INIT", "Answer", "Hub", "answer_of"]
+__all__ = ["ERRORS", "GONE_SECS", "INIT", "Hub", "RankAnswer", "answer_of"]
 
 _log = logging.getLogger("tf1sessions")
 
@@ -48,15 +48,15 @@ _SEND_SECS = 60  # for which a rank may take nothing of its answer; arbitrary
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Answer to a rank: arrays, or the kind of an error and its text."""
+class RankAnswer:
+    """An answer to a rank: arrays, or the kind of an error and its text."""
 
     arrays: Sequence[NDArray[Any]] = ()
     kind: str = ""
     text: str = ""
 
 
-def answer_of(answer: Answer) -> list[NDArray[Any]]:
+def answer_of(answer: RankAnswer) -> list[NDArray[Any]]:
     """Return the arrays, or raise the error."""
     if answer.kind:
         raise ERRORS[answer.kind](answer.text)
@@ -71,10 +71,10 @@ class _Exchange:
     limit_secs: float
     began: float = field(default_factory=time.monotonic)
     given: dict[int, Contribution] = field(default_factory=dict)
-    replies: dict[int, Callable[[Answer], None]] = field(default_factory=dict)
+    replies: dict[int, Callable[[RankAnswer], None]] = field(default_factory=dict)
     is_named: bool = False
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: RankAnswer) -> None:
         for rank in sorted(self.replies, reverse=True):  # rank 0 last
             self.replies[rank](answer)
 
@@ -131,10 +131,10 @@ class Hub:
             PeerGoneError: Another rank has ended.
             StallError: Another rank did not give its part in time.
         """
-        answers: list[Answer] = []
+        answers: list[RankAnswer] = []
         done = threading.Event()
 
-        def reply(answer: Answer) -> None:
+        def reply(answer: RankAnswer) -> None:
             answers.append(answer)
             done.set()
 
@@ -154,7 +154,7 @@ class Hub:
         for member in members:
             _shut(member.socket)
 
-    def _submit(self, rank: int, name: str, contribution: Contribution, reply: Callable[[Answer], None]) -> None:
+    def _submit(self, rank: int, name: str, contribution: Contribution, reply: Callable[[RankAnswer], None]) -> None:
         complete = None
         with self._lock:
             lost = self._lost
@@ -171,7 +171,7 @@ class Hub:
                     self._exchanges.remove(found)
                     complete = found
         if lost:
-            reply(Answer(kind="gone", text=f"{name}: {lost}"))
+            reply(RankAnswer(kind="gone", text=f"{name}: {lost}"))
         if complete is not None:
             complete.answer(_combined(complete))
 
@@ -196,7 +196,7 @@ class Hub:
                     if "id" not in header:
                         why = f"rank {rank} has ended"
                         break
-                    parts = tuple(Part(*part) for part in header["parts"])
+                    parts = tuple(ExchangePart(*part) for part in header["parts"])
                     reply = self._reply(rank, member, header["id"])
                     self._submit(rank, header["name"], Contribution(parts, arrays), reply)
             except (OSError, EOFError, ValueError):
@@ -222,8 +222,8 @@ class Hub:
             return None
         return None if refused else rank
 
-    def _reply(self, rank: int, member: _Connection, number: int) -> Callable[[Answer], None]:
-        def reply(answer: Answer) -> None:
+    def _reply(self, rank: int, member: _Connection, number: int) -> Callable[[RankAnswer], None]:
+        def reply(answer: RankAnswer) -> None:
             try:
                 member.send({"id": number, "kind": answer.kind, "text": answer.text}, answer.arrays)
             except OSError:
@@ -237,7 +237,7 @@ class Hub:
             self._lost = self._lost or why
             failed, self._exchanges = self._exchanges, []
         for one in failed:
-            one.answer(Answer(kind="gone", text=f"{one.name}: {why}"))
+            one.answer(RankAnswer(kind="gone", text=f"{one.name}: {why}"))
 
     def _watch(self) -> None:
         while not self._closed.wait(_LOOK_SECS):
@@ -255,7 +255,7 @@ class Hub:
             for text in texts:
                 _log.warning(text)
             for one, text in failed:
-                one.answer(Answer(kind="stalled", text=text))
+                one.answer(RankAnswer(kind="stalled", text=text))
 
     def _all_wait(self) -> bool:
         waiting = {rank for one in self._exchanges for rank in one.given}
@@ -277,14 +277,14 @@ class Hub:
         )
 
 
-def _combined(exchange: _Exchange) -> Answer:
+def _combined(exchange: _Exchange) -> RankAnswer:
     why = mismatch(exchange.given)
     if why is not None:
-        return Answer(kind="mismatch", text=f"{exchange.name}: {why}")
+        return RankAnswer(kind="mismatch", text=f"{exchange.name}: {why}")
     try:
-        return Answer(combine(exchange.given))
+        return RankAnswer(combine(exchange.given))
     except (TypeError, ValueError, MemoryError) as error:  # such as a sum of a dtype that has none
-        return Answer(kind="mismatch", text=f"{exchange.name}: {error}")
+        return RankAnswer(kind="mismatch", text=f"{exchange.name}: {error}")
 
 
 def prepare(connection: socket.socket) -> None:

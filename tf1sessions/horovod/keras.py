@@ -13,7 +13,7 @@ from ..runtime import tf1 as tf
 from . import operations, ranks, variables
 from .compression import Compression
 from .operations import Average, Sum
-from .reductions import Contribution, Part
+from .reductions import Contribution, ExchangePart
 
 __all__ = [
     "DistributedOptimizer",
@@ -115,7 +115,7 @@ def allreduce(value: Any, name: str | None = None, average: bool | None = None, 
         op: In place of ``average``: Average, Sum, Min, Max or Product.
     """
     op = operations._op(average, op)
-    (result,) = _exchange(name or "HorovodAllreduce", Part(operations._KINDS[op]), value)
+    (result,) = _exchange(name or "HorovodAllreduce", ExchangePart(operations._KINDS[op]), value)
     if op != Average:
         return result
     return result / ranks.size() if result.dtype.kind in "fc" else result // ranks.size()
@@ -123,15 +123,15 @@ def allreduce(value: Any, name: str | None = None, average: bool | None = None, 
 
 def allgather(value: Any, name: str | None = None) -> Any:
     """Return the values of all ranks, joined along their first dimension, as an array."""
-    return _exchange(name or "HorovodAllgather", Part("gather"), value)[0]
+    return _exchange(name or "HorovodAllgather", ExchangePart("gather"), value)[0]
 
 
 def broadcast(value: Any, root_rank: int, name: str | None = None) -> Any:
     """Return the value that one rank has, as an array."""
-    return _exchange(name or "HorovodBroadcast", Part("broadcast", operations._root(root_rank)), value)[0]
+    return _exchange(name or "HorovodBroadcast", ExchangePart("broadcast", operations._root(root_rank)), value)[0]
 
 
-def _exchange(name: str, part: Part, value: Any) -> list[NDArray[Any]]:
+def _exchange(name: str, part: ExchangePart, value: Any) -> list[NDArray[Any]]:
     is_tensor = isinstance(value, (tf.Tensor, tf.Variable))
     array = np.asarray(tf.keras.backend.get_value(value) if is_tensor else value)
     if part.root >= ranks.size():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import PeerGoneError, StallError
 from ..serving.local_handshake import greet
 from . import frames
-from .hub import GONE_SECS, INIT, Answer, answer_of, prepare
+from .hub import GONE_SECS, INIT, RankAnswer, answer_of, prepare
 from .launched import Launched
 from .reductions import Contribution
 
@@ -33,7 +33,7 @@ class _Waiting:
 
     def __init__(self) -> None:
         self.done = threading.Event()
-        self.answer = Answer(kind="gone", text=_GONE)
+        self.answer = RankAnswer(kind="gone", text=_GONE)
 
 
 class Member:
@@ -128,7 +128,7 @@ class Member:
                 header, arrays = frames.receive(self._connection)
                 with self._lock:
                     waiting = self._waiting.pop(header["id"])
-                waiting.answer = Answer(arrays, header["kind"], header["text"])
+                waiting.answer = RankAnswer(arrays, header["kind"], header["text"])
                 waiting.done.set()
         except (OSError, EOFError, ValueError, KeyError):
             pass

@@ -24,7 +24,7 @@ from ..errors import Tf1SessionsError, UsageError
 from ..runtime import tf1 as tf
 from . import ranks
 from .compression import Compression
-from .reductions import Contribution, Part
+from .reductions import Contribution, ExchangePart
 
 __all__ = [
     "Average",
@@ -47,7 +47,7 @@ _KINDS = {Average: "sum", Sum: "sum", Min: "min", Max: "max", Product: "product"
 _eager_numbers = itertools.count()
 
 
-def exchanged(name: str, parts: Sequence[Part], tensors: Sequence[Any]) -> list[Any]:
+def exchanged(name: str, parts: Sequence[ExchangePart], tensors: Sequence[Any]) -> list[Any]:
     """Exchange tensors with the other ranks, in one message. There is no gradient.
 
     Args:
@@ -71,7 +71,9 @@ def exchanged(name: str, parts: Sequence[Part], tensors: Sequence[Any]) -> list[
     return _waiting_operation(name, parts, tensors, shapes)
 
 
-def _waiting_operation(name: str, parts: Sequence[Part], tensors: Sequence[Any], shapes: Sequence[Any]) -> list[Any]:
+def _waiting_operation(
+    name: str, parts: Sequence[ExchangePart], tensors: Sequence[Any], shapes: Sequence[Any]
+) -> list[Any]:
     key = tf.get_default_graph().unique_name(name, mark_as_used=False)
     dtypes = [tensor.dtype for tensor in tensors]
 
@@ -93,11 +95,11 @@ def _waiting_operation(name: str, parts: Sequence[Part], tensors: Sequence[Any],
         return list(tf.raw_ops.DatasetToSingleElement(dataset=own_thread, name=name, **types))
 
 
-def _exchange(key: str, parts: Sequence[Part], arrays: Sequence[Any]) -> list[Any]:
+def _exchange(key: str, parts: Sequence[ExchangePart], arrays: Sequence[Any]) -> list[Any]:
     return ranks.exchange(key, Contribution(tuple(parts), [np.asarray(array) for array in arrays]))
 
 
-def _check(name: str, part: Part, tensor: Any) -> None:
+def _check(name: str, part: ExchangePart, tensor: Any) -> None:
     if tensor.dtype in (tf.string, tf.resource, tf.variant):
         raise UsageError(f"{name} takes numbers, not a tensor of {tensor.dtype.name}", where=str(tensor))
     if part.kind == "gather" and tensor.shape.rank == 0:
@@ -182,9 +184,9 @@ def _reduce(tensor: Any, kind: str, name: str) -> Any:
     def gradient(upstream: Any) -> Any:
         if kind != "sum":
             raise UsageError(f"an allreduce by {kind} has no gradient", next_step="Use hvd.Sum or hvd.Average.")
-        return exchanged(f"{name}_grad", [Part("sum")], [upstream])[0]
+        return exchanged(f"{name}_grad", [ExchangePart("sum")], [upstream])[0]
 
-    return _with_gradient(tensor, lambda inner: exchanged(name, [Part(kind)], [inner])[0], gradient)
+    return _with_gradient(tensor, lambda inner: exchanged(name, [ExchangePart(kind)], [inner])[0], gradient)
 
 
 def _with_gradient(tensor: Any, forward: Callable[[Any], Any], gradient: Callable[[Any], Any]) -> Any:
@@ -207,16 +209,16 @@ def allgather(tensor: Any, name: str | None = None) -> Any:
     """
     tensor = tf.convert_to_tensor(tensor)
     full = _name("Allgather", tensor, name)
-    _check(full, Part("gather"), tensor)
+    _check(full, ExchangePart("gather"), tensor)
     if ranks.size() == 1:
         return tf.identity(tensor)
     rows = tf.shape(tensor)[:1]
 
     def gradient(upstream: Any) -> Any:
-        summed, counts = exchanged(f"{full}_grad", [Part("sum"), Part("gather")], [upstream, rows])
+        summed, counts = exchanged(f"{full}_grad", [ExchangePart("sum"), ExchangePart("gather")], [upstream, rows])
         return tf.split(summed, counts, num=ranks.size())[ranks.rank()]
 
-    return _with_gradient(tensor, lambda inner: exchanged(full, [Part("gather")], [inner])[0], gradient)
+    return _with_gradient(tensor, lambda inner: exchanged(full, [ExchangePart("gather")], [inner])[0], gradient)
 
 
 def broadcast(tensor: Any, root_rank: int, name: str | None = None) -> Any:
@@ -232,13 +234,13 @@ def broadcast(tensor: Any, root_rank: int, name: str | None = None) -> Any:
     """
     tensor = tf.convert_to_tensor(tensor)
     full = _name("Broadcast", tensor, name)
-    part = Part("broadcast", _root(root_rank))
+    part = ExchangePart("broadcast", _root(root_rank))
     _check(full, part, tensor)
     if ranks.size() == 1:
         return tf.identity(tensor)
 
     def gradient(upstream: Any) -> Any:
-        summed = exchanged(f"{full}_grad", [Part("sum")], [upstream])[0]
+        summed = exchanged(f"{full}_grad", [ExchangePart("sum")], [upstream])[0]
         if ranks.rank() == root_rank:
             return summed
         with tf.control_dependencies([summed]):  # the root waits for this rank's part
@@ -270,17 +272,17 @@ def average_all(gradients: Sequence[Any], name: str, compression: Any, sparse_as
         gradients = [tf.convert_to_tensor(each) if isinstance(each, tf.IndexedSlices) else each for each in gradients]
     if ranks.size() == 1:
         return list(gradients)
-    parts: list[Part] = []
+    parts: list[ExchangePart] = []
     tensors: list[Any] = []
     contexts: list[Any] = []
     for each in gradients:
         if isinstance(each, tf.IndexedSlices):
-            parts += [Part("gather"), Part("gather")]
+            parts += [ExchangePart("gather"), ExchangePart("gather")]
             tensors += [each.values, each.indices]
             contexts += [None, None]
         elif each is not None:
             travelling, context = compression.compress(each)
-            parts.append(Part("sum"))
+            parts.append(ExchangePart("sum"))
             tensors.append(travelling)
             contexts.append(context)
     if not tensors:

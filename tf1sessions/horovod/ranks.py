@@ -14,7 +14,7 @@ from ..errors import UsageError
 from .hub import INIT, Hub
 from .launched import Launched, at_init, read
 from .member import Member
-from .reductions import Contribution, Part
+from .reductions import Contribution, ExchangePart
 
 __all__ = [
     "ccl_built",
@@ -75,7 +75,7 @@ def init(comm: Any = None) -> None:
         if launched.size > 1:
             _link = Member(launched) if launched.rank else Hub(launched)
             try:
-                _link.exchange(INIT, Contribution((Part("sum"),), [np.ones(1, np.int64)]))
+                _link.exchange(INIT, Contribution((ExchangePart("sum"),), [np.ones(1, np.int64)]))
             except BaseException:
                 _link.close()
                 _link = None

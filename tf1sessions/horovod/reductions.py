@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REDUCTIONS", "Contribution", "Part", "combine", "mismatch"]
+__all__ = ["REDUCTIONS", "Contribution", "ExchangePart", "combine", "mismatch"]
 
 #: By name: the function of two arrays.
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -26,7 +26,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
 
 
 @dataclass(frozen=True)
-class Part:
+class ExchangePart:
     """One part of an exchange.
 
     Args:
@@ -47,7 +47,7 @@ class Contribution:
         arrays: One for each part. For a broadcast, that of the root is used; the others' only say what they expect.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ExchangePart, ...]
     arrays: Sequence[NDArray[Any]]
 
 
@@ -80,7 +80,7 @@ def combine(given: Mapping[int, Contribution]) -> list[NDArray[Any]]:
     ]
 
 
-def _combined(part: Part, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _combined(part: ExchangePart, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     if part.kind == "broadcast":
         return np.array(arrays[part.root])
     if part.kind == "gather":

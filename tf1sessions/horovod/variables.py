@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import UsageError
 from ..runtime import tf1 as tf
 from . import operations, ranks
-from .reductions import Part
+from .reductions import ExchangePart
 
 __all__ = ["BroadcastGlobalVariablesHook", "bcast", "broadcast_global_variables", "broadcast_variables"]
 
@@ -26,7 +26,7 @@ def broadcast_variables(variables: Sequence[Any], root_rank: int) -> Any:
     variables = list(variables)
     if ranks.size() == 1 or not variables:
         return None if tf.executing_eagerly() else tf.no_op("HorovodBroadcast")
-    parts = [Part("broadcast", operations._root(root_rank))] * len(variables)
+    parts = [ExchangePart("broadcast", operations._root(root_rank))] * len(variables)
     values = [variable.read_value() for variable in variables]
     received = operations.exchanged("HorovodBroadcast", parts, values)
     if tf.executing_eagerly():

@@ -35,7 +35,7 @@ from tf1sessions.pools.pool_worker_main import Reply, failure_here, unpack_reply
 from tf1sessions.pools.process_errors import build_time_error, job_time_error, reply_error
 from tf1sessions.pools.process_jobs import ProcessJob
 from tf1sessions.pools.ray_cluster import Connection
-from tf1sessions.pools.ray_worker import IN_BAND, Answer, StoredObject, joined
+from tf1sessions.pools.ray_worker import IN_BAND, StoredObject, WorkerAnswer, joined
 from tf1sessions.texts import text_of
 
 __all__ = ["DispatcherOptions", "RayDispatcher", "RayJob"]
@@ -284,7 +284,7 @@ class RayDispatcher:
             self._drop(worker)
             self._fail_queue(lambda job: _version_error(where, job, worker.node, found, self._wanted))
             return
-        reply = _read(Answer(*answer))
+        reply = _read(WorkerAnswer(*answer))
         if reply.errors:
             self._drop(worker)
             self._end_next(lambda job: reply_error(where, job, reply))
@@ -297,7 +297,7 @@ class RayDispatcher:
         if (error := call.exception()) is not None:
             self._on_failed_call(worker, job, error)
             return
-        answer = Answer(*call.result())
+        answer = WorkerAnswer(*call.result())
         worker.jobs_run += 1
         worker.turn("idle")
         if not answer.may_go_on or self._is_used_up(worker, answer):
@@ -363,7 +363,7 @@ class RayDispatcher:
 
     # -- the ends of workers --
 
-    def _is_used_up(self, worker: _Worker, answer: Answer) -> bool:
+    def _is_used_up(self, worker: _Worker, answer: WorkerAnswer) -> bool:
         most_jobs, most_mb = self._options.max_jobs_per_worker, self._options.max_memory_mb
         if most_jobs is not None and worker.jobs_run >= most_jobs:
             return True
@@ -476,7 +476,7 @@ def _set_up_error(where: str, reply: Reply, job: RayJob) -> BaseException:
     return reply_error(where, job, reply)
 
 
-def _read(answer: Answer) -> Reply:
+def _read(answer: WorkerAnswer) -> Reply:
     try:
         return unpack_reply(answer.stream, answer.buffers)
     except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises

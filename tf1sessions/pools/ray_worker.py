@@ -6,7 +6,7 @@
       set_up(versions, payload, Setup) ─────────▶ versions compared; threads, GPUs; memory plan; session, graph, model
       ◀── Start ────────────────────────────────── ready, or why not
       run(job, *objects of the store) ──────────▶ unpickle, run, pickle
-      ◀── Answer ───────────────────────────────── result, or exception; whether this worker may go on
+      ◀── WorkerAnswer ─────────────────────────── result, or exception; whether this worker may go on
       close() ───────────────────────────────────▶ sessions are closed
 
 The class of the actor is made by :func:`worker_class`, so that Ray sends it by value: what it does first, on a machine
@@ -30,9 +30,9 @@ from tf1sessions.pools.pool_worker_main import Reply, SessionJobs, Setup, worker
 
 __all__ = [
     "IN_BAND",
-    "Answer",
     "RayWorker",
     "StoredObject",
+    "WorkerAnswer",
     "behavior_is_v1",
     "joined",
     "plan_here",
@@ -51,7 +51,7 @@ class StoredObject:
     index: int
 
 
-class Answer(NamedTuple):
+class WorkerAnswer(NamedTuple):
     """The end of a job: a packed :class:`Reply`, and what the pool asks without unpickling it.
 
     Attributes:
@@ -73,7 +73,7 @@ def worker_class() -> type:
         def set_up(
             self, versions: Any, wanted: dict[str, str], payload: Any, stream: bytes, buffers: list[Any], *files: Any
         ) -> tuple[dict[str, str], int, str, Any]:
-            """Make what jobs need. Returns this machine's versions, the process, the node, and an Answer or None."""
+            """Make what jobs need. Returns the versions, the process, the node, and a WorkerAnswer or None."""
             import importlib
             import os
 
@@ -110,7 +110,9 @@ class RayWorker:
         self._jobs: SessionJobs | None = None
         self._tells_memory = False
 
-    def set_up(self, payload: Mapping[str, Any], stream: bytes, buffers: Sequence[Any], files: Sequence[Any]) -> Answer:
+    def set_up(
+        self, payload: Mapping[str, Any], stream: bytes, buffers: Sequence[Any], files: Sequence[Any]
+    ) -> WorkerAnswer:
         """Settle this process's share of its machine, before TensorFlow is imported, and make what jobs need."""
         self._tells_memory = payload["tells_memory"]
         try:
@@ -134,7 +136,7 @@ class RayWorker:
         except BaseException as error:  # noqa: BLE001 - it is the first job's, whatever it is
             return _answer(worker_failure(error, "build"))
 
-    def run(self, stream: bytes, buffers: Sequence[Any], objects: Sequence[Any]) -> Answer:
+    def run(self, stream: bytes, buffers: Sequence[Any], objects: Sequence[Any]) -> WorkerAnswer:
         """Run a job to its end."""
         assert self._jobs is not None
         start = time.monotonic()
@@ -183,12 +185,12 @@ def _of_store(value: Any, objects: Sequence[Any]) -> Any:
     return objects[value.index] if type(value) is StoredObject else value
 
 
-def _answer(reply: Reply, with_memory: bool = False) -> Answer:
+def _answer(reply: Reply, with_memory: bool = False) -> WorkerAnswer:
     try:
         stream, buffers = joined(pack(reply.parts(), IN_BAND))
     except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
         stream, buffers = joined(pack(worker_failure(error, "return", reply.may_go_on).parts(), IN_BAND))
-    return Answer(stream, buffers, reply.may_go_on, _memory_mb() if with_memory else 0.0)
+    return WorkerAnswer(stream, buffers, reply.may_go_on, _memory_mb() if with_memory else 0.0)
 
 
 def joined(packed: Packed) -> tuple[bytes, list[Any]]:

@@ -9,7 +9,7 @@
     GET  /healthz, /readyz, /metrics, /monitoring/prometheus/metrics
     GET  /, /figures                                        the page, its live figures     page.py
 
-A handler gives an Answer or raises; one function makes responses of both.
+A handler gives an HttpAnswer or raises; one function makes responses of both.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MODEL_V2 = re.compile(r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """The answer of a handler."""
 
     body: bytes
@@ -85,7 +85,7 @@ def application(service: Service, token: str | None = None) -> Any:
         try:
             answer = await handlers.answer(request)
         except ClientDisconnect:
-            answer = Answer(b"", 499)
+            answer = HttpAnswer(b"", 499)
         except Exception as error:
             answer = _of_error(error, path)
         handlers.count(path, answer.status, started)
@@ -100,7 +100,7 @@ def application(service: Service, token: str | None = None) -> Any:
     return app
 
 
-def _of_error(error: Exception, path: str) -> Answer:
+def _of_error(error: Exception, path: str) -> HttpAnswer:
     status, _ = status_of(error)
     if status >= 500 and status not in (501, 503, 504):
         logger.error("%s: %s: %s", path, type(error).__name__, error, exc_info=not hasattr(error, "error_code"))
@@ -108,7 +108,7 @@ def _of_error(error: Exception, path: str) -> Answer:
     headers = dict(getattr(error, "headers", {}))
     if status in (429, 503):
         headers["Retry-After"] = "1"
-    return Answer(json.dumps({"error": message}).encode("utf-8"), status, headers=headers)
+    return HttpAnswer(json.dumps({"error": message}).encode("utf-8"), status, headers=headers)
 
 
 class _Handlers:
@@ -123,7 +123,7 @@ class _Handlers:
             if found and (found.groupdict().get("method") or found.groupdict().get("what") == "/infer"):
                 self._service.note(found["name"], protocol, status, started)
 
-    async def answer(self, request: Any) -> Answer:
+    async def answer(self, request: Any) -> HttpAnswer:
         path = request.scope["path"]
         self._check_origin(request)
         if self._token is not None and path not in _OPEN:
@@ -138,20 +138,20 @@ class _Handlers:
 
     # -- the two interfaces
 
-    async def _rest(self, request: Any, found: re.Match[str], version: int | None) -> Answer:
+    async def _rest(self, request: Any, found: re.Match[str], version: int | None) -> HttpAnswer:
         method, name = found["method"], found["name"]
         if method is not None:
             if method not in tensorflow_rest.METHODS or request.method != "POST":
                 raise RequestError(f"Malformed request: {request.method} {request.scope['path']}")
             body = await self._body(request)
-            return Answer(await tensorflow_rest.answer(self._service, name, version, method, body))
+            return HttpAnswer(await tensorflow_rest.answer(self._service, name, version, method, body))
         _check_get(request)
         repository = self._service.repository
         if found["metadata"]:
-            return Answer(tensorflow_rest.metadata(repository.find(name, version)))
-        return Answer(tensorflow_rest.status(repository.statuses(name, version)))
+            return HttpAnswer(tensorflow_rest.metadata(repository.find(name, version)))
+        return HttpAnswer(tensorflow_rest.status(repository.statuses(name, version)))
 
-    async def _v2(self, request: Any, found: re.Match[str], version: int | None) -> Answer:
+    async def _v2(self, request: Any, found: re.Match[str], version: int | None) -> HttpAnswer:
         name, repository = found["name"], self._service.repository
         if found["what"] == "/infer":
             if request.method != "POST":
@@ -159,26 +159,26 @@ class _Handlers:
             body = await self._body(request)
             given = await kserve.infer(self._service, name, version, body, request.headers.get(kserve.HEADER))
             if given.json_bytes is None:
-                return Answer(given.body)
+                return HttpAnswer(given.body)
             headers = {kserve.HEADER: str(given.json_bytes)}
-            return Answer(given.body, content_type="application/octet-stream", headers=headers)
+            return HttpAnswer(given.body, content_type="application/octet-stream", headers=headers)
         _check_get(request)
         served = repository.find(name, version)
         if found["what"] == "/ready":
-            return Answer(b"{}")
+            return HttpAnswer(b"{}")
         versions = [each.version for each in repository.loaded() if each.name == name]
-        return Answer(kserve.model_metadata(served, versions))
+        return HttpAnswer(kserve.model_metadata(served, versions))
 
-    def _other(self, request: Any, path: str) -> Answer:
-        plain: dict[str, Callable[[], Answer]] = {
-            "/": lambda: Answer(page.html(), content_type="text/html; charset=utf-8", headers=page.HEADERS),
-            "/figures": lambda: Answer(page.figures(self._service)),
-            "/healthz": lambda: Answer(b"{}"),
+    def _other(self, request: Any, path: str) -> HttpAnswer:
+        plain: dict[str, Callable[[], HttpAnswer]] = {
+            "/": lambda: HttpAnswer(page.html(), content_type="text/html; charset=utf-8", headers=page.HEADERS),
+            "/figures": lambda: HttpAnswer(page.figures(self._service)),
+            "/healthz": lambda: HttpAnswer(b"{}"),
             "/readyz": self._ready,
             "/metrics": self._metrics,
             "/monitoring/prometheus/metrics": self._metrics,
-            "/v2": lambda: Answer(kserve.server_metadata(__version__)),
-            "/v2/health/live": lambda: Answer(b"{}"),
+            "/v2": lambda: HttpAnswer(kserve.server_metadata(__version__)),
+            "/v2/health/live": lambda: HttpAnswer(b"{}"),
             "/v2/health/ready": self._ready,
         }
         if path not in plain:
@@ -186,11 +186,11 @@ class _Handlers:
         _check_get(request)
         return plain[path]()
 
-    def _ready(self) -> Answer:
-        return Answer(b"{}", 200 if self._service.repository.ready else 503)
+    def _ready(self) -> HttpAnswer:
+        return HttpAnswer(b"{}", 200 if self._service.repository.ready else 503)
 
-    def _metrics(self) -> Answer:
-        return Answer(self._service.metrics.text(self._service.repository), content_type=CONTENT_TYPE)
+    def _metrics(self) -> HttpAnswer:
+        return HttpAnswer(self._service.metrics.text(self._service.repository), content_type=CONTENT_TYPE)
 
     # -- what a request has to be like
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.testing.cooperative import cooperative
-from tf1sessions.testing.orders import ByPriority, Given, Search, choices, order_of, preemptions, switches
+from tf1sessions.testing.orders import ByPriority, GivenOrder, Search, choices, order_of, preemptions, switches
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher, failed
@@ -275,8 +275,8 @@ class OrdersOf:
 
     def replay(self, order: str) -> None:
         """Run one order."""
-        self.order(Given(""))  # for its result
-        outcome = self.order(Given(order), with_places=True)
+        self.order(GivenOrder(""))  # for its result
+        outcome = self.order(GivenOrder(order), with_places=True)
         self._run = 1
         if outcome.failure is not None:
             self._raise(outcome)
@@ -409,12 +409,12 @@ class OrdersOf:
                 left -= 1
                 if left <= 0:
                     break
-                found = self.order(Given(order, is_strict=False))
+                found = self.order(GivenOrder(order, is_strict=False))
                 if found.failure is not None and found.failure.is_like(best.failure) and _cost(found) < _cost(best):
                     best, again = found, True
                     break
         with contextlib.suppress(UsageError):  # it does not do the same each time
-            shown = self.order(Given(best.order), with_places=True)
+            shown = self.order(GivenOrder(best.order), with_places=True)
             if shown.failure is not None and shown.failure.is_like(best.failure):
                 return shown
         return best

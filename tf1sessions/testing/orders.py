@@ -2,9 +2,9 @@
 
 Data flow::
 
-    "A3 B2 A" ──▶ Given ──────────┐
+    "A3 B2 A" ──▶ GivenOrder ──────────────────┐
     a random priority for each ──▶ ByPriority ─┼─▶ choose(ready, running, steps) ──▶ Scheduler
-    what was not tried yet ──▶ Search ──────────┘
+    what was not tried yet ──▶ Search ─────────┘
     Scheduler.steps ──▶ order_of() ──▶ "A3 B2 A"
 
 An order is which task makes how many steps, one after the other: ``"A3 B2 A"``. Steps before which only one task could
@@ -24,7 +24,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from tf1sessions.errors import UsageError
 from tf1sessions.testing.scheduler import Step
 
-__all__ = ["ByPriority", "Given", "Search", "choices", "order_of", "parse", "preemptions", "switches"]
+__all__ = ["ByPriority", "GivenOrder", "Search", "choices", "order_of", "parse", "preemptions", "switches"]
 
 _PART = re.compile(r"([A-Z]+)(\d*)")
 
@@ -81,7 +81,7 @@ def preemptions(steps: Iterable[Step]) -> int:
     return sum(step.is_preemption for step in steps)
 
 
-class Given:
+class GivenOrder:
     """Order that is given.
 
     Args:

@@ -13,13 +13,13 @@ from typing import Any
 
 from tf1sessions.runtime import tf
 
-__all__ = ["Combiner", "Part"]
+__all__ = ["BatchPart", "Combiner"]
 
 tf2: Any = tf.compat.v2
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class BatchPart:
     """The part of a batch that a replica has. Made in a replica.
 
     Attributes:
@@ -32,7 +32,7 @@ class Part:
     share: Any
 
     @classmethod
-    def of(cls, rows: Any, replicas: int) -> Part:
+    def of(cls, rows: Any, replicas: int) -> BatchPart:
         """The part of this replica; the first ones have one row more where the rows do not divide.
 
         Args:

@@ -21,7 +21,7 @@ from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.signature_inference import SOURCES
 from tf1sessions.porting.calls import GraphFunction, GraphParts, PreparedFunction, argument_names
-from tf1sessions.porting.distributing.combining import Combiner, Part
+from tf1sessions.porting.distributing.combining import BatchPart, Combiner
 from tf1sessions.porting.distributing.local import in_replica, inside
 from tf1sessions.porting.distributing.plans import Rules, StepPlan, plan_step
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
@@ -117,7 +117,7 @@ class ReplicatedFunction(GraphFunction):
         def replica(*values: Any) -> list[Any]:
             with tf.device("CPU:0"):  # a part goes to its device, and not the whole
                 rows = tf.shape(values[place])[split[first]] if first is not None else tf.constant(replicas)
-                part = Part.of(rows, replicas)
+                part = BatchPart.of(rows, replicas)
                 mine = [
                     part.take(value, split[name]) if name in split else value
                     for name, value in zip(names, values, strict=True)
@@ -150,7 +150,7 @@ class ReplicatedFunction(GraphFunction):
         dims[axis] = None if dims[axis] is None else dims[axis] * replicas
         return TensorSpec(spec.name, spec.tensor, spec.dtype, tf.TensorShape(dims), spec.optional)
 
-    def _changes(self, plan: StepPlan, part: Part) -> list[Any]:
+    def _changes(self, plan: StepPlan, part: BatchPart) -> list[Any]:
         def change(ways: Mapping[Any, str], keys: Sequence[Any], values: Sequence[Any]) -> list[Any]:
             combined = self._combiner(values, [ways[key] for key in keys], part.share)
             for one, value, key in zip(combined, values, keys, strict=True):
@@ -163,7 +163,7 @@ class ReplicatedFunction(GraphFunction):
     def _streams_of(self, replay: Replay) -> dict[str, Any]:
         return {name: _ReplicaStream(stream) for name, stream in self._parts.streams.items()}
 
-    def _results_of(self, values: Sequence[Any], plan: StepPlan, part: Part) -> list[Any]:
+    def _results_of(self, values: Sequence[Any], plan: StepPlan, part: BatchPart) -> list[Any]:
         """The results of the whole batch: what does not vary is the same everywhere."""
         combined = {key for ways in plan.stages for key in ways}
         found = list(values)

@@ -54,7 +54,7 @@ class _NotWritten(Exception):
     """A call has arguments that are not known here."""
 
 
-class _Given(dict[str, ast.expr]):
+class _ArgumentsByName(dict[str, ast.expr]):
     """The arguments of a call by the names of TensorFlow 1's parameters.
 
     Attributes:
@@ -119,7 +119,7 @@ def is_kept(file: FileUses, call: ast.Call) -> bool:
     return not isinstance(file.parents[call], ast.Call | ast.keyword)
 
 
-def _bound(call: ast.Call, entry: Entry) -> _Given:
+def _bound(call: ast.Call, entry: Entry) -> _ArgumentsByName:
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         raise _NotWritten("arguments that are not written out")
     if len(call.args) > len(entry.parameters):
@@ -127,7 +127,7 @@ def _bound(call: ast.Call, entry: Entry) -> _Given:
     given = dict(zip(entry.parameters, call.args, strict=False))
     by_position = frozenset(given)
     given |= {entry.aliases.get(each.arg or "", each.arg or ""): each.value for each in call.keywords}
-    found = _Given({name: value for name, value in given.items() if not _is_none(name, value, entry)})
+    found = _ArgumentsByName({name: value for name, value in given.items() if not _is_none(name, value, entry)})
     found.by_position = by_position
     return found
 
@@ -137,7 +137,7 @@ def _is_none(name: str, value: ast.expr, entry: Entry) -> bool:
     return name in DROPPED or (isinstance(value, ast.Constant) and value.value is None and name not in entry.keeps_none)
 
 
-def _arguments(entry: Entry, given: _Given, text: _Text, without: tuple[str, ...] = ()) -> str:
+def _arguments(entry: Entry, given: _ArgumentsByName, text: _Text, without: tuple[str, ...] = ()) -> str:
     """The arguments of the new call."""
     if unknown := [name for name in given if name not in entry.named and name not in without]:
         raise _NotWritten(f"the argument {unknown[0]}")
@@ -154,11 +154,11 @@ def _arguments(entry: Entry, given: _Given, text: _Text, without: tuple[str, ...
     return ", ".join(parts)
 
 
-def _plain(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _plain(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     return Native("function", None, f"{base}{entry.target[2:]}({_arguments(entry, given, text)})")
 
 
-def _template(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _template(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     """A function whose new text is not a call with the same arguments."""
     if unknown := [name for name in given if f"{{{name}}}" not in entry.target]:
         raise _NotWritten(f"the argument {unknown[0]}")
@@ -170,7 +170,7 @@ def _template(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
     return Native("function", None, entry.target.format(tf=base, **values).replace(", axis=-1)", ")"))
 
 
-def _loop(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _loop(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     """``tf.while_loop()``: of one variable, version 1 gives it alone."""
     variables = given.get("loop_vars")
     if not isinstance(variables, ast.List | ast.Tuple) or len(variables.elts) < 2:
@@ -183,7 +183,7 @@ def _in_brackets(node: ast.expr, text: str) -> str:
     return f"({text})" if isinstance(node, ast.BinOp | ast.Compare | ast.BoolOp | ast.IfExp | ast.Lambda) else text
 
 
-def _layer(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _layer(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     if "inputs" not in given:
         raise _NotWritten("no inputs")
     calls = {name: given[name] for name in ("training",) if name in given}
@@ -192,11 +192,11 @@ def _layer(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
     return Native("layer", made, f"{{made}}({', '.join(used)})", _literal(given.get("name")) or entry.base)
 
 
-def _optimizer(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _optimizer(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     return Native("optimizer", f"{base}{entry.target[2:]}({_arguments(entry, given, text)})", "{made}", "optimizer")
 
 
-def _metric(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _metric(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     """``tf.metrics.accuracy(...)[1]``: the value with what is given now counted in."""
     if unknown := [name for name in given if name not in (*entry.named, "name")]:
         raise _NotWritten(f"the argument {unknown[0]}")
@@ -206,12 +206,12 @@ def _metric(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
     return Native("metric", f"{base}{entry.target[2:]}()", f"{{made}}({', '.join(used)})", name)
 
 
-def _variable(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _variable(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     made = f"{base}.Variable({_arguments(entry, given, text)})"
     return Native("variable", made, "{made}", _literal(given.get("name")) or "variable")
 
 
-def _got_variable(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _got_variable(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     """``tf.get_variable()``: its initializer is called with its shape."""
     shape, dtype, initializer = given.get("shape"), given.get("dtype"), given.get("initializer")
     kind = f", {text(dtype)}" if dtype is not None else ""
@@ -228,7 +228,9 @@ def _got_variable(base: str, entry: Entry, given: _Given, text: _Text) -> Native
         if "constant_initializer(" in written and not kind and not _is_float(initializer):
             kind = f", {base}.float32"
         value = f"{written}({text(shape)}{kind})"
-    rest = _Given({name: each for name, each in given.items() if name not in ("shape", "dtype", "initializer")})
+    rest = _ArgumentsByName(
+        {name: each for name, each in given.items() if name not in ("shape", "dtype", "initializer")}
+    )
     made = f"{base}.Variable({value}, {_arguments(entry, rest, text, ('shape', 'dtype', 'initializer'))})"
     return Native("variable", made, "{made}", _literal(given.get("name")) or "variable")
 
@@ -241,7 +243,7 @@ def _is_float(initializer: ast.expr) -> bool:
     return bool(given) and isinstance(given[0], ast.Constant) and isinstance(given[0].value, float)
 
 
-def _global_step(base: str, entry: Entry, given: _Given, text: _Text) -> Native:
+def _global_step(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
     made = f'{base}.Variable(0, trainable=False, name="global_step", dtype={base}.int64)'
     return Native("variable", made, "{made}", "global_step")
 
@@ -250,7 +252,7 @@ def _literal(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-_SPECIAL: dict[str, Callable[[str, Entry, _Given, _Text], Native]] = {
+_SPECIAL: dict[str, Callable[[str, Entry, _ArgumentsByName, _Text], Native]] = {
     "layer": _layer,
     "metric": _metric,
     "optimizer": _optimizer,
