@@ -103,7 +103,9 @@ def check_programs() -> None:
 def check_the_reader_of_mnist() -> None:
     steps = ported(MNIST_PROGRAM)
     assert "tf1sessions" not in steps["native"] and "tf1sessions" in steps["clean"]
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        stack.callback(os.chdir, os.getcwd())
+        os.chdir(folder)
         Path("digits").mkdir()
         write_mnist("digits")
         before, initial, _ = in_sessions(steps["clean"])
