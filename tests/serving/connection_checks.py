@@ -13,6 +13,7 @@ import socket
 import ssl
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -179,12 +180,12 @@ def check_pages_of_other_sites() -> None:
         assert ask(server, PREDICT, {"instances": [1.0]}, Origin=own)[0] == 200
 
 
-def check_too_many_requests() -> None:
-    """With room for two, a third is refused at once, and the two are answered."""
+@contextlib.contextmanager
+def requests_wait() -> Iterator[tuple[threading.Semaphore, threading.Event]]:
+    """Has requests count as begun, one by one, and then wait for an event."""
     import tf1sessions.serving.served_model as module
 
-    began, go_on = threading.Semaphore(0), threading.Event()
-    original = module.Batcher.submit
+    began, go_on, original = threading.Semaphore(0), threading.Event(), module.Batcher.submit
 
     def submit(self, *args, **options):  # type: ignore[no-untyped-def]
         done: concurrent.futures.Future[object] = concurrent.futures.Future()
@@ -199,16 +200,25 @@ def check_too_many_requests() -> None:
 
     module.Batcher.submit = submit  # type: ignore[method-assign]
     try:
-        with serving(half(), Limits(waiting=2)) as server, concurrent.futures.ThreadPoolExecutor(2) as pool:
-            two = [pool.submit(ask, server, PREDICT, {"instances": [1.0]}) for _ in range(2)]
-            assert all(began.acquire(timeout=30) for _ in range(2))
-            status, found = ask(server, PREDICT, {"instances": [1.0]})
-            go_on.set()
-            assert status == 429 and "2 requests" in found["error"], found
-            assert [each.result()[0] for each in two] == [200, 200]
-            assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
+        yield began, go_on
     finally:
         module.Batcher.submit = original  # type: ignore[method-assign]
+
+
+def check_too_many_requests() -> None:
+    """With room for two, a third is refused at once, and the two are answered."""
+    with (
+        requests_wait() as (began, go_on),
+        serving(half(), Limits(waiting=2)) as server,
+        concurrent.futures.ThreadPoolExecutor(2) as pool,
+    ):
+        two = [pool.submit(ask, server, PREDICT, {"instances": [1.0]}) for _ in range(2)]
+        assert all(began.acquire(timeout=30) for _ in range(2))
+        status, found = ask(server, PREDICT, {"instances": [1.0]})
+        go_on.set()
+        assert status == 429 and "2 requests" in found["error"], found
+        assert [each.result()[0] for each in two] == [200, 200]
+        assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
 
 
 def check_two_servers_on_a_port() -> None:
@@ -222,42 +232,26 @@ def _serve_at(port: int) -> None:
 
 
 def check_a_stop_lets_requests_end() -> None:
-    import tf1sessions.serving.served_model as module
+    with (
+        requests_wait() as (began, go_on),
+        concurrent.futures.ThreadPoolExecutor(1) as pool,
+        serving(half()) as server,
+    ):
+        asked = pool.submit(ask, server, PREDICT, {"instances": [1.0]})
+        assert began.acquire(timeout=30)
+        server.stop()
 
-    began, go_on, original = threading.Event(), threading.Event(), module.Batcher.submit
+        def refused() -> bool:
+            try:
+                socket.create_connection(("127.0.0.1", server.port), 1).close()
+            except OSError:
+                return True
+            return False
 
-    def submit(self, *args, **options):  # type: ignore[no-untyped-def]
-        done: concurrent.futures.Future[object] = concurrent.futures.Future()
-
-        def later() -> None:
-            go_on.wait(30)
-            done.set_result(original(self, *args, **options).result())
-
-        threading.Thread(target=later).start()
-        began.set()
-        return done
-
-    module.Batcher.submit = submit  # type: ignore[method-assign]
-    try:
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            with serving(half()) as server:
-                asked = pool.submit(ask, server, PREDICT, {"instances": [1.0]})
-                assert began.wait(30)
-                server.stop()
-
-                def refused() -> bool:
-                    try:
-                        socket.create_connection(("127.0.0.1", server.port), 1).close()
-                    except OSError:
-                        return True
-                    return False
-
-                wait_for(refused, "new connections to be refused")
-                assert not asked.done()
-                go_on.set()
-                assert asked.result(30) == (200, {"predictions": [2.5]})
-    finally:
-        module.Batcher.submit = original  # type: ignore[method-assign]
+        wait_for(refused, "new connections to be refused")
+        assert not asked.done()
+        go_on.set()
+        assert asked.result(30) == (200, {"predictions": [2.5]})
 
 
 def check_answers_are_not_held_back() -> None:

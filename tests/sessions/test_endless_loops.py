@@ -36,7 +36,7 @@ PROGRAM = """
     def runs(function, *args):
         thread = threading.Thread(target=caught, args=(function, *args), daemon=True)
         thread.start()
-        time.sleep(0.7)
+        time.sleep(0.7)  # TensorFlow does not say when it has begun the loop
         return thread
 
     errors, begun = [], threading.Event()

@@ -12,7 +12,7 @@ from support import PythonRun
 HERE = Path(__file__).parent
 #: In how many processes the modules are run: each takes seconds to start.
 _PROCESSES = 3
-MODULES = sorted(path.stem for path in (HERE / "corpus").glob("[a-z]*.py") if path.stem != "verdicts")
+MODULES = sorted(path.stem for path in (HERE / "corpus").glob("[a-z]*.py") if path.stem not in ("threads", "verdicts"))
 
 _RUN = """
 import sys, traceback

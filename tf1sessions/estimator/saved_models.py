@@ -49,7 +49,7 @@ def _claimed(export_dir_base: bytes) -> tuple[bytes, bytes]:
     while True:
         folder: bytes = private.export_utils.get_timestamped_export_dir(export_dir_base)
         building: bytes = private.export_utils.get_temp_export_dir(folder)
-        if b"://" in building:  # where making a folder tells nobody whether it was there
+        if b"://" in building:  # a remote file system: its makedirs() does not fail where the folder exists
             return folder, building
         try:
             os.mkdir(building)

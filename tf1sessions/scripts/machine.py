@@ -16,14 +16,14 @@ JOB_MEMORY_BYTES = 1_200_000_000
 
 
 def default_parallel(jobs: int, root: Path = Path("/")) -> int:
-    """Return the number of ``jobs`` to run at once when nobody said: what cores and memory allow, at least 1."""
+    """Return the number of ``jobs`` to run at once without -j: what cores and memory allow, at least 1."""
     memory = available_memory(root)
     by_memory = jobs if memory is None else memory // JOB_MEMORY_BYTES
     return max(1, min(jobs, usable_cores(root), by_memory))
 
 
 def default_share(jobs: int, machine: gpus.Machine) -> float:
-    """The share of a GPU's memory for each of ``jobs`` when nobody said: equal parts of what is free, as a plan has it.
+    """The share of a GPU's memory for each of ``jobs`` by default: equal parts of what is free, as a plan has it.
 
     Any job may use any GPU, so the fullest one decides. Where there is no GPU, or too little is free on it for so many
     jobs, it is 1 / jobs: TensorFlow will say what it lacks.

@@ -105,7 +105,7 @@ class Service:
             ) from None
         finally:
             timer.cancel()
-            future.cancel()  # where it still waits, and nobody does for it
+            future.cancel()  # no effect on one that runs or is done
 
     async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
         """Return what a function gives; where it has so many bytes to do that others would wait, from a thread."""
@@ -159,7 +159,7 @@ class _Deliveries:
                 self._woken = True  # before the loop can see what is there
                 try:
                     loop.call_soon_threadsafe(self._deliver)
-                except RuntimeError:  # the loop was closed: nobody waits any more
+                except RuntimeError:  # the loop was closed, and the caller with it
                     self._woken = False
 
         future.add_done_callback(ended)
@@ -169,7 +169,7 @@ class _Deliveries:
         self._woken = False  # what ends from here on wakes the loop again
         while self._ended:
             waiting, done = self._ended.popleft()
-            if waiting.done():  # nobody waits any more
+            if waiting.done():  # the caller was cancelled
                 continue
             if done.cancelled():
                 waiting.cancel()

@@ -197,7 +197,7 @@ class OrdersOf:
         suppressions: What is no hazard; those that an order has used are marked.
 
     Attributes:
-        wrong: The order that went wrong, as it is told.
+        wrong: The order that went wrong, as the string that replays it.
     """
 
     def __init__(

@@ -127,15 +127,15 @@ class _ProgramOrders(OrdersOf):
         os.waitpid(pid, 0)
         if not content:
             return Outcome([], Failure("hang", "its process ended before its threads did"), False)
-        told = pickle.loads(content)  # which a fork of this process has written
-        steps = _follow(strategy, told["steps"])
-        if told["asked"] is not None:
-            ready, running = told["asked"]
+        outcome = pickle.loads(content)  # which a fork of this process has written
+        steps = _follow(strategy, outcome["steps"])
+        if outcome["asked"] is not None:
+            ready, running = outcome["asked"]
             strategy.choose(ready, running, steps)  # raises what it has raised there
         self._longest = max(self._longest, len(steps))
-        self._outside |= told["outside"]
-        self.suppressions.use(told["used"])
-        return Outcome(steps, told["failure"], told["is_cut"])
+        self._outside |= outcome["outside"]
+        self.suppressions.use(outcome["used"])
+        return Outcome(steps, outcome["failure"], outcome["is_cut"])
 
 
 def _found(outcome: Outcome | None) -> dict[str, Any]:
@@ -146,10 +146,10 @@ def _found(outcome: Outcome | None) -> dict[str, Any]:
     return {"report": report and report.to_json(), "places": places[:1]}
 
 
-def _follow(strategy: Strategy, told: list[tuple[Any, ...]]) -> list[Step]:
+def _follow(strategy: Strategy, recorded: list[tuple[Any, ...]]) -> list[Step]:
     """Let a strategy know what its copy has chosen in a child; returns the steps."""
     steps: list[Step] = []
-    for task, ready, running, what, place, touched in told:
+    for task, ready, running, what, place, touched in recorded:
         strategy.choose(ready, running, steps)
         steps.append(Step(task, ready, running, what, place))
         steps[-1].touched = touched
@@ -222,7 +222,7 @@ class _Order:
             failure = Failure("hazard", f"the race detector reports:\n{hazards[0]}", report=hazards[0])
         if failure is not None:
             failure = Failure(failure.kind, failure.text, failure.raised, report=failure.report)
-        told = {
+        outcome = {
             "steps": [
                 (step.task, step.ready, step.running, step.what, step.place, step.touched) for step in scheduler.steps
             ],
@@ -233,5 +233,5 @@ class _Order:
             "used": self._detector.suppressions.used,
         }
         with os.fdopen(self._pipe, "wb") as file:
-            pickle.dump(told, file)
+            pickle.dump(outcome, file)
         _end_process(0)

@@ -26,7 +26,7 @@ __all__ = ["changed_state", "functions_of"]
 _FUNCTIONS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 #: Calls by which a function may take a lock.
 _LOCKS = frozenset(("acquire", "enter_context", "wait", "get", "put"))
-#: How many names of a function are told. Arbitrary.
+#: The number of names of a function in a report. Arbitrary.
 _SHOWN = 3
 
 

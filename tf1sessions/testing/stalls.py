@@ -103,16 +103,16 @@ def of_program(frames: Mapping[int, FrameType]) -> dict[int, FrameType]:
 
 def _look_on(stop: _thread.LockType, free: Callable[[list[int]], object]) -> None:
     before: dict[int, Wait] = {}
-    told: dict[int, Wait] = {}  # what stays as it is, as nobody could be made to give up
+    reported: dict[int, Wait] = {}  # what stays as it is, as no thread could be made to give up
     looks = 0
     while not stop.acquire(True, _LOOK_SECS):
         now = stuck(_found())
         looks, before = looks + 1 if _are_same(now, before) else 0, now
         in_run = any(wait.in_run for wait in now.values())
-        if not now or _are_same(now, told) or looks < (_LOOKS_IN_RUNS if in_run else _LOOKS):
+        if not now or _are_same(now, reported) or looks < (_LOOKS_IN_RUNS if in_run else _LOOKS):
             continue
         if _sleeps(None if in_run else list(now)):
-            told = now if not _end(now, stop, free) else {}
+            reported = now if not _end(now, stop, free) else {}
             before = {}
 
 

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import threading
 
+from .threads import join, start
 from .verdicts import planted, right
 
 DEADLOCK = "deadlock"
-
-
-def start(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def join(threads):
-    for thread in threads:
-        thread.join()
 
 
 def quietly(function):

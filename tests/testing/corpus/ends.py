@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import tensorflow as tf
 
+from .threads import join, start
 from .verdicts import planted, right
 
 CLOSED = "run after close"
@@ -17,18 +18,6 @@ def session_of_ones():
     with tf.Graph().as_default() as graph:
         y = tf.ones([2]) * 2.0
     return tf.Session(graph=graph), y
-
-
-def start(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def join(threads):
-    for thread in threads:
-        thread.join()
 
 
 @right

@@ -12,15 +12,8 @@ from multiprocessing.pool import ThreadPool
 
 import tensorflow as tf
 
+from .threads import together
 from .verdicts import planted, right
-
-
-def together(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def building(graph):

@@ -16,19 +16,8 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from .threads import join, start
 from .verdicts import noted, planted, right
-
-
-def start(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def join(threads):
-    for thread in threads:
-        thread.join()
 
 
 def together(*functions):

@@ -11,17 +11,10 @@ import threading
 import numpy as np
 import tensorflow as tf
 
+from .threads import together
 from .verdicts import planted, right
 
 STATE = "state of a Python function in two runs"
-
-
-def together(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def runs_of(function, make=tf.py_func, runs=2, lock=None):

@@ -9,15 +9,8 @@ import time
 import numpy as np
 import tensorflow as tf
 
+from .threads import together
 from .verdicts import planted, right
-
-
-def together(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def quietly(function):

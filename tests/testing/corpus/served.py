@@ -12,18 +12,12 @@ import threading
 import numpy as np
 import tensorflow as tf
 
+from .threads import start
 from .verdicts import planted, right
 
 BUILDS, RUNS, GROWTH = "concurrent construction", "mutation while running", "graph growth in a loop"
 CLOSED, VALUES, LOST = "run after close", "variable read while assigned", "default graph leak"
 EXPORT, UNKNOWN = "graph written while it is built", "unknown order"
-
-
-def start(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    return threads
 
 
 def together(*functions):

@@ -8,18 +8,11 @@ import numpy as np
 import tensorflow as tf
 from tensorflow import keras
 
+from .threads import together
 from .verdicts import planted, right
 
 LOST = "default graph leak"
 RUNS = "mutation while running"
-
-
-def together(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def keras_model():

@@ -6,17 +6,10 @@ import threading
 
 import tensorflow as tf
 
+from .threads import together
 from .verdicts import planted, right
 
 VALUES = "variable read while assigned"
-
-
-def together(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def repeat(function, times=4):

@@ -15,21 +15,10 @@ import tensorflow as tf
 
 from tf1sessions.errors import DeadlockError
 
+from .threads import join, start
 from .verdicts import planted, right
 
 DEADLOCK = "deadlock"
-
-
-def start(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def join(threads):
-    for thread in threads:
-        thread.join()
 
 
 def gives_up():
