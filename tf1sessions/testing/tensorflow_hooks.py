@@ -81,6 +81,16 @@ def _pause_before(access: _RunAccess) -> None:
     pause("runs a session", (access.session.raw, False), (access.graph.graph(), False), *used, *python)
 
 
+def _quiet(function: Callable[..., Any], may_wait: bool) -> Callable[..., Any]:
+    """Return a function which does not stop for other tasks while it runs a session."""
+
+    def run(*args: Any, **named: Any) -> Any:
+        with quietly(may_wait=may_wait):
+            return function(*args, **named)
+
+    return run
+
+
 class _Local(threading.local):
     """State of each thread: whether it is in a run that will be noted."""
 
@@ -393,6 +403,7 @@ class TensorFlowHooks:
         detector, calls_python = self._detector, graph.calls_python
         if current_task() is not None:
             _pause_before(access)
+            function = _quiet(function, may_wait=queues is not None)
         if calls_python:
             release(self._into_python)
         if queues is not None:
@@ -401,8 +412,7 @@ class TensorFlowHooks:
             queue_runs[_thread.get_ident()] = request
         local.inside = True
         try:
-            with quietly(may_wait=queues is not None):
-                result = function(*args, **named)
+            result = function(*args, **named)
             if queues is not None:
                 for queue in queues[1]:
                     acquire(queue)
