@@ -245,6 +245,9 @@ def copy_tree(
         files: The files before and after.
         folder: A folder that is there.
         is_left_out: Says of the path of each file and folder whether it is left out.
+
+    Raises:
+        OSError: Something cannot be copied, or folders are nested too deep.
     """
     changed = {os.path.realpath(file.before.path): file for file in files if file.is_changed}
     contents = {path: _encoded(file.after) for path, file in changed.items()}
@@ -262,9 +265,12 @@ def copy_tree(
     for root, inside in _placed(roots).items():
         target = folder / inside
         if root.is_dir():
-            shutil.copytree(
-                root, target, symlinks=True, ignore=_ignored(is_left_out), copy_function=copy, dirs_exist_ok=True
-            )
+            try:
+                shutil.copytree(
+                    root, target, symlinks=True, ignore=_ignored(is_left_out), copy_function=copy, dirs_exist_ok=True
+                )
+            except RecursionError:
+                raise OSError(errno.ENAMETOOLONG, "its folders are nested too deep for a copy", str(root)) from None
         else:
             copy(os.fspath(root), os.fspath(target))
     for real in contents.keys() - written:
