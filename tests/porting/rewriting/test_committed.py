@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tf1sessions.porting.rewriting import committed
 from tf1sessions.porting.rewriting.committed import uncommitted
 
 NAMES = ("a.py", "b.py", "c.py")
@@ -123,3 +124,13 @@ def test_nothing_of_the_work_tree_is_run(project: Path) -> None:
     (project / "ran").unlink(missing_ok=True)
     uncommitted([project / name for name in NAMES])
     assert not (project / "ran").exists()
+
+
+def test_a_git_that_gives_no_answer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(project)
+    (project / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (project / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(project), prepend=os.pathsep)
+    monkeypatch.setattr(committed, "_ANSWER_SECS", 0.2)
+    with pytest.raises(OSError, match="git status gave no answer in 0.2 s"):
+        uncommitted([project / "a.py"])

@@ -16,6 +16,8 @@ __all__ = ["uncommitted"]
 
 #: How many paths one git is asked about: a command line has an end.
 _PATHS_AT_ONCE = 200
+#: For at most that many files git takes some seconds, also where nothing is in memory; arbitrary.
+_ANSWER_SECS = 120.0
 #: A monitor of the file system is a program that the work tree's settings name: it is not run, nor believed.
 _COMMAND = ("git", "-c", "core.fsmonitor=false", "--no-optional-locks", "--literal-pathspecs")
 
@@ -29,7 +31,7 @@ def uncommitted(paths: Iterable[Path]) -> list[Path]:
     Files outside of work trees are not among them, and none is where git is not installed.
 
     Raises:
-        OSError: git fails, and the text is what it says; or a file cannot be read.
+        OSError: git fails, and the text is what it says; it gives no answer; or a file cannot be read.
     """
     found: list[Path] = []
     for top, files in _by_work_tree(paths).items():
@@ -97,13 +99,20 @@ def _output(top: str, command: Sequence[str], names: Sequence[str]) -> bytes | N
     """What git prints about files; None where it is not installed.
 
     Raises:
-        OSError: git fails; the text is what it says.
+        OSError: git fails, and the text is what it says; or it gives no answer.
     """
     files = ["--", *names] if names else []
     try:
-        done = subprocess.run([*_COMMAND, "-C", top, *command, *files], stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run(
+            [*_COMMAND, "-C", top, *command, *files],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_ANSWER_SECS,
+        )
     except FileNotFoundError:
         return None
+    except subprocess.TimeoutExpired:
+        raise OSError(f"git {command[0]} gave no answer in {_ANSWER_SECS:g} s in {top}") from None
     if done.returncode:
         raise OSError(f"git cannot say what is committed in {top}: {os.fsdecode(done.stderr).strip()}")
     return done.stdout
