@@ -92,7 +92,8 @@ def walk(
     waiting = [os.fspath(top)]
     while waiting:
         folder = waiting.pop()
-        folders, others = [], []
+        folders: list[str] = []
+        others: list[str] = []
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:

@@ -213,8 +213,9 @@ def moments(folder: Path, rng: random.Random) -> str:
     what = rng.choice([*ENDS, "ENOSPC", "EIO", "EACCES", "EROFS"])
     below = "copy" if out else "tree"
     path = os.pathsep.join(["site", os.environ.get("PYTHONPATH") or str(Path(__file__).resolve().parents[2])])
+    way = ["--out", "copy"] if out else ["--write"]
     subprocess.run(
-        [sys.executable, "-m", "tf1sessions", "port", "tree", "--to", "v1", *(["--out", "copy"] if out else ["--write"])],
+        [sys.executable, "-m", "tf1sessions", "port", "tree", "--to", "v1", *way],
         cwd=folder, capture_output=True, timeout=END_SECS,
         env={**os.environ, "PYTHONPATH": path, "AT": str(rng.randrange(1, 28)), "WHAT": what, "BELOW": below},
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Whether git could give back what is in a file, which ``port --write`` asks before it replaces it.
 
-Two questions, as neither alone is enough. ``git status`` and the flags of the index say what is not committed, or hidden.
-They go by the file's size and times, by what a monitor of the file system says, by spelling where case does not
+Two questions, as neither alone is enough. ``git status`` and the flags of the index say what is not committed, or is
+hidden. They go by a file's size and times, by what a monitor of the file system says, by spelling where case does not
 count, and by what a filter makes of the file. So what they call committed is held against git's own bytes, too.
 """
 
