@@ -19,7 +19,7 @@ ENDS = [
     *(f"sys.exit({value})" for value in ("", "0", "256", "-1", "'text'", "[1]", "3.5", "2**40", "True", "None")),
     *(f"raise {error}" for error in (
         "SystemExit(5, 6)", "KeyboardInterrupt", "GeneratorExit", "BaseException('b')", "MemoryError",
-        "BrokenPipeError", "ExceptionGroup('g', [ValueError(1)])", "ValueError('\\\\ud800')", "ValueError('a\\0b')",
+        "BrokenPipeError", "ExceptionGroup('g', [ValueError(1)])", "ValueError('\\ud800')", "ValueError('a\\0b')",
         "3",
     )),
     *(f"os.kill(os.getpid(), {number})" for number in (1, 2, 3, 6, 9, 10, 11, 13, 14, 15)),

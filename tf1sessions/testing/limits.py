@@ -1,4 +1,4 @@
-"""How many threads and seconds may be asked for: Python cannot wait for longer, nor any machine start more."""
+"""Bounds for the threads and seconds that are asked for: Python waits no longer, and no machine starts more."""
 
 from __future__ import annotations
 

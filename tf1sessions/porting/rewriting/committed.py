@@ -1,4 +1,4 @@
-"""Whether git could give back what is in a file, which ``port --write`` asks before it replaces it.
+"""Files that git could not give back, which ``port --write`` asks for before it replaces them.
 
 Two questions, as neither alone is enough. ``git status`` and the flags of the index say what is not committed, or is
 hidden. They go by a file's size and times, by what a monitor of the file system says, by spelling where case does not
@@ -91,12 +91,12 @@ def _entry(record: str) -> tuple[str, str]:
 
 
 def _records(top: str, command: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The records, with NUL between them, that git prints about files; none where it is not installed."""
+    """Return the records, with NUL between them, that git prints about files; none where it is not installed."""
     return [os.fsdecode(line) for line in (_output(top, command, names) or b"").split(b"\0") if line]
 
 
 def _output(top: str, command: Sequence[str], names: Sequence[str]) -> bytes | None:
-    """What git prints about files; None where it is not installed.
+    """Return what git prints about files; None where it is not installed.
 
     Raises:
         OSError: git fails, and the text is what it says; or it gives no answer.
