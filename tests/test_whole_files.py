@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tf1sessions.files import read_whole, write_whole
+from tf1sessions import files
+from tf1sessions.files import read_whole, walk, write_whole
+from tf1sessions.porting.rewriting.writing import copy_tree
+from tf1sessions.source.files import find
 
 
 def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
@@ -69,3 +73,59 @@ def test_what_is_no_regular_file_is_written_to_and_stays(tmp_path: Path) -> None
         with pytest.raises(OSError):
             write_whole(tmp_path / name, "lost")
         assert (tmp_path / name).is_symlink()
+
+
+def test_what_looks_regular_and_gives_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As /proc/kmsg, which no other user may open."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    monkeypatch.setattr(files, "open_regular", lambda path: open(reader, "rb"))
+    with pytest.raises(OSError, match="it gives nothing now"):
+        read_whole("kmsg")
+    os.close(writer)
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A tree of 1,200 folders, one in the other, with a file in the last one."""
+    folder = tmp_path / "deep"
+    inside = folder
+    for _ in range(1200):
+        inside.mkdir()
+        inside = inside / "d"
+    inside.mkdir()
+    (inside / "last.py").touch()
+    yield folder
+    while inside != tmp_path:  # rmtree, with which pytest removes it, is not made for this
+        for name in os.listdir(inside):
+            path = inside / name
+            path.rmdir() if path.is_dir() else path.unlink()
+        inside = inside.parent
+
+
+def test_a_tree_of_any_depth_is_walked(deep: Path, tmp_path: Path) -> None:
+    (found,) = find([deep])
+    assert found == deep.joinpath(*["d"] * 1200, "last.py")
+    (tmp_path / "copy").mkdir()
+    with pytest.raises(OSError, match="nested too deep"):
+        copy_tree([deep], [], tmp_path / "copy")
+
+
+def test_a_walk_is_that_of_os(tmp_path: Path) -> None:
+    for name in ("a/b/c.py", "a/d", "e/f/g", "h", "left/out"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for name, target in (("a/up", ".."), ("me", "me"), ("none", "nowhere"), ("link", "h")):
+        (tmp_path / name).symlink_to(target)
+
+    def seen(walked: Iterable[tuple[str, list[str], list[str]]]) -> list[tuple[str, list[str], list[str]]]:
+        rows = []
+        for folder, folders, others in walked:
+            folders[:] = sorted(name for name in folders if name != "left")
+            rows.append((folder, folders, sorted(others)))
+        return rows
+
+    assert seen(walk(tmp_path)) == seen(os.walk(tmp_path))
+    errors: list[OSError] = []
+    assert list(walk(tmp_path / "h", errors.append)) == [] == list(walk(tmp_path / "h"))
+    assert errors[0].filename == str(tmp_path / "h")

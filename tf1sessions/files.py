@@ -11,9 +11,10 @@ import stat
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-__all__ = ["NOT_ARRAYS", "open_own", "open_regular", "read_whole", "write_whole"]
+__all__ = ["NOT_ARRAYS", "open_own", "open_regular", "read_whole", "walk", "write_whole"]
 
 #: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one.
 NOT_ARRAYS = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
@@ -67,10 +68,50 @@ def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
         OSError: It cannot be read, it is not a regular file, or it has more than ``most`` bytes.
     """
     with open_regular(path) as file:
-        data = file.read(most + 1)
+        data: bytes | None = file.read(most + 1)
+    if data is None:  # one of the kernel's own, such as /proc/kmsg, which looks regular
+        raise OSError(errno.EAGAIN, "it gives nothing now, and is not waited for", os.fspath(path))
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
     return data
+
+
+def walk(
+    top: str | os.PathLike[str], onerror: Callable[[OSError], object] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield what ``os.walk(top)`` yields, at any depth: before Python 3.12 that ends with RecursionError below 1,000.
+
+    Args:
+        top: The folder to begin with.
+        onerror: Called with the error of a folder that cannot be read; without it such a one is passed over.
+
+    Yields:
+        Each folder before those in it: its path, the names of its folders, of which the caller may take some out of the
+        list, and the names of all else. Links to folders are named, and not followed.
+    """
+    waiting = [os.fspath(top)]
+    while waiting:
+        folder = waiting.pop()
+        folders: list[str] = []
+        others: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    (folders if _is_folder(entry) else others).append(entry.name)
+        except OSError as error:
+            if onerror is not None:
+                onerror(error)
+            continue
+        yield folder, folders, others
+        paths = [os.path.join(folder, name) for name in folders]
+        waiting += [path for path in reversed(paths) if not os.path.islink(path)]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:

@@ -70,4 +70,42 @@ def suite(folder: Path, rng: random.Random) -> str:
     return "as it should" if right else seen
 
 
-TRIALS = [Trial("good and bad tests in one run", "as it should", suite, times=20, deadline_secs=150)]
+ODD = ["", "0", "-1", "1", "nan", "inf", "1e300", "10001", "9" * 400, "x", "\x1b[2J", "true", "é"]
+SETTINGS = [
+    "leaks", "seed", "timeout", "threads", "races", "suppressions", "iterations", "switch-interval", "watch-locks",
+    "unshareable",
+]  # fmt: skip
+KEYWORDS = ["seed", "config", "timeout", "threads", "iterations", "share", "explore", "nothing"]
+VALUES = [
+    "0", "-1", "True", "None", "1.5", "10**9", "10**30", "float('nan')", "1e300", "'x'", "''", "[2]", "{}", "object()",
+    "'A99999999999999999999'", "'A' * 9999", "'\\x1b[2J'",
+]  # fmt: skip
+
+
+def settings(folder: Path, rng: random.Random) -> str:
+    """An odd value of an option, a setting or a keyword is refused, or the one test passes."""
+    keyword, value = rng.choice(KEYWORDS), rng.choice(VALUES)
+    if keyword == "iterations" and "10**" in value:  # which is right, and takes for ever
+        value = "0"
+    marked = rng.random() < 0.5
+    mark = f"@pytest.mark.tf1({keyword}={value})\n" if marked else ""
+    (folder / "test_it.py").write_text(f"import pytest\n{mark}def test_it(): pass\n")
+    name, odd = rng.choice(SETTINGS), rng.choice(ODD)
+    in_file = not marked and rng.random() < 0.5
+    line = f"tf1_{name.replace('-', '_')} = {odd}\n" if in_file else ""
+    (folder / "pytest.ini").write_text(f"[pytest]\n{line}")
+    options = [] if marked or in_file else [f"--tf1-{name}={odd}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, "test_it.py"],
+        cwd=folder, capture_output=True, timeout=END_SECS, text=True, errors="replace",
+    )  # fmt: skip
+    text = done.stdout + done.stderr
+    if done.returncode in (0, 1, 2, 4) and "INTERNALERROR" not in text and "OverflowError" not in text:
+        return "answered"
+    return f"exit code {done.returncode} for {options or line or mark}: {text[-800:]}"
+
+
+TRIALS = [
+    Trial("good and bad tests in one run", "as it should", suite, times=20, deadline_secs=150),
+    Trial("odd values of settings and keywords", "answered", settings, times=60, deadline_secs=150),
+]

@@ -266,6 +266,8 @@ ENDINGS = [
     "os.fork() or time.sleep(1000)",
     "os.close(1); os.close(2)",
     "shutil.rmtree('run', ignore_errors=True)",
+    "import glob; [(os.remove(log), os.mkfifo(log)) for log in glob.glob('run/*.log')]",
+    "import glob; [(os.remove(log), os.symlink('/dev/full', log)) for log in glob.glob('run/*.log')]",
     "sys.stdout.buffer.write(os.urandom(1000)); sys.stdout.flush()",
     "tf.train.string_input_producer(['a']).dequeue(); sys.settrace(lambda *a: None)",
 ]

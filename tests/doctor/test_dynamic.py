@@ -6,6 +6,7 @@ Most programs are forks of one process that has preloaded TensorFlow, as the wor
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,13 +17,14 @@ import textwrap
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from support import PythonRun, wait_for
 
-from tf1sessions.doctor import evidence, notes
+from tf1sessions.doctor import dynamic, evidence, notes
 from tf1sessions.doctor.dynamic import watch
 from tf1sessions.doctor.findings import Finding, Severity, Source
 from tf1sessions.scripts.jobs import Job
@@ -824,3 +826,21 @@ def test_a_folder_that_is_gone_ends_the_notes_and_not_the_program(tmp_path: Path
     writer.event("one")
     writer.state({})
     assert writer.broken
+
+
+def test_a_program_that_deletes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class DeletingRun:
+        def __init__(self, *_: Any) -> None: ...
+
+        def heeding_signals(self) -> contextlib.AbstractContextManager[None]:
+            return contextlib.nullcontext()
+
+        def run(self) -> Any:
+            os.rmdir(tmp_path / "gone")
+            return SimpleNamespace(exit_code=3)
+
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    monkeypatch.setattr(dynamic, "Run", DeletingRun)
+    code, findings = dynamic.watch(Job(script="x.py"))
+    assert (code, findings) == (3, [])

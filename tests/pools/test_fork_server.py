@@ -185,6 +185,18 @@ def test_exit_codes_where_python_is_to_inspect(tmp_path: Path, method: Any, chan
             assert "PYTHONINSPECT differs" not in job.handle.cold_reasons
 
 
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "os.open = os.write = None",
+        "def hook(event, args):\n    if event == 'open': raise RuntimeError(event)\nsys.addaudithook(hook)",
+    ],
+)
+def test_what_a_job_forbids_or_replaces_does_not_make_it_fail(run: Runner, guard: str) -> None:
+    result, job = run(f"import os, sys\nprint('done')\n{guard}")
+    assert (result.returncode, job.out, job.err) == (0, "done\n", "")
+
+
 def test_an_exception_is_a_traceback_and_exit_code_1(run: Runner) -> None:
     result, job = run("print('before')\n1 / 0")
     assert result.returncode == 1 and result.started

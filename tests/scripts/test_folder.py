@@ -143,6 +143,26 @@ def test_pipes_and_devices_in_place_of_its_files() -> None:
         RunFolder.resume("run", None)
 
 
+@pytest.mark.parametrize("instead", ["pipe", "link", "folder", "device"])
+def test_what_a_job_puts_in_place_of_its_log_is_not_written(instead: str) -> None:
+    Path("mine").write_text("mine")
+    with RunFolder.create("run", JOBS) as folder:
+        log = folder.open_log(0)
+        os.write(log, b"said\n")
+        path = folder.log_path(0)
+        path.unlink()
+        {
+            "pipe": lambda: os.mkfifo(path),
+            "link": lambda: path.symlink_to(os.path.abspath("mine")),
+            "folder": path.mkdir,
+            "device": lambda: path.symlink_to("/dev/null"),
+        }[instead]()
+        with pytest.raises(OSError, match="No such device|symbolic link|directory"):
+            folder.restore_log(log, path)
+        os.close(log)
+    assert Path("mine").read_text() == "mine"
+
+
 def test_reader_sees_the_old_list_or_the_new_one() -> None:
     with RunFolder.create("run", JOBS) as folder, open("run/jobs.json") as reader:
         folder.update(0, state="done")

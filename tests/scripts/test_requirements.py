@@ -66,6 +66,8 @@ def test_lines_of_every_kind(tmp_path):
         (b"a\x1b[31m b\n", "033"),
         (b"numpy\n-r gone.txt\n", "gone.txt cannot be read.*No such file"),
         (b"\xff\xfe\n", "not text in UTF-8"),
+        (b"numpy==" + b"9" * 10_000 + b"\n", "a number of 1,000 digits or more"),
+        (b"git+https://host/x#egg=x-\n", "x- is no requirement"),
     ],
 )
 def test_files_that_are_wrong(tmp_path, content, message):

@@ -164,9 +164,11 @@ def check_tls_files_that_cannot_be_used() -> None:
     """Said before a model is loaded, and without a question at the terminal."""
     certificate, key = TLS / "cert.pem", TLS / "key.pem"
     Path("garbage.pem").write_text("no certificate")
+    os.mkfifo("pipe.pem")
     for cert, of in (
         (certificate, certificate), (key, key), (certificate, "garbage.pem"), ("garbage.pem", key), ("gone.pem", key),
         (certificate, TLS / "locked.pem"), (".", key),
+        ("pipe.pem", key), (certificate, "pipe.pem"),
     ):  # fmt: skip
         settings = ServerSettings(port=0, tls=(str(cert), str(of)))
         error = raises(t1.errors.UsageError, Server, models_from("no_model.pb"), settings)

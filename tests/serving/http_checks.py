@@ -398,6 +398,7 @@ def check_configuration_files() -> None:
     assert (a.name, a.versions, os.path.basename(a.path), b.batch) == ("a", 2, "half", False)
     for text, named in (
         ("[models.a]\npath = 1", "path"), ("[models.a]", "path"), ("x = 1", "x"), ("", "models"), ("[", "models.toml"),
+        ("a = " + "[" * 10_000, "models.toml"),
         ('[models.a]\npath = "p"\nversion = 1', "version"), ('[models."a b"]\npath = "p"', "a b"),
         ('[models.a]\npath = "p"\nversions = 0', "versions"), ('[models.a]\npath = "p"\nbatch = 1', "batch"),
         *((f'[models.a]\npath = "p"\n{wrong}', wrong.partition("=")[0]) for wrong in (

@@ -15,6 +15,7 @@ import pytest
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.testing.exploration import explore, same
+from tf1sessions.testing.orders import parse
 from tf1sessions.testing.schedules import point
 
 pytestmark = pytest.mark.timeout(60)
@@ -406,6 +407,12 @@ def test_wrong_calls() -> None:
         explore(lambda: None, lambda: None, replay="C1")
     with pytest.raises(UsageError, match="'A:start' in 'A:start' is no part of an order"):
         explore(print, replay="A:start")
+
+
+@pytest.mark.parametrize("order", ["A99999999999999999999", "B1000000 A", "A" + "9" * 5000, "A600000 B600000"])
+def test_an_order_of_more_steps_than_memory_holds(order: str) -> None:
+    with pytest.raises(UsageError, match="has more than 1,000,000 steps"):
+        parse(order)
 
 
 def test_all_is_put_back() -> None:

@@ -13,7 +13,10 @@ import pytest
 
 from tf1sessions.errors import HammerError, UsageError
 from tf1sessions.testing import nested_values
+from tf1sessions.testing.exploration import explore
 from tf1sessions.testing.hammering import hammer
+from tf1sessions.testing.leaks import no_leaks
+from tf1sessions.testing.schedules import Schedule
 
 
 class Shared:
@@ -89,6 +92,24 @@ def test_threads_that_do_not_end() -> None:
 def test_wrong_calls(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         hammer(lambda number: number, **options)
+
+
+@pytest.mark.parametrize("secs", [0, -1.0, float("nan"), float("inf"), 1e300, 10**400, "1", True])
+def test_times_for_which_no_thread_can_wait(secs: Any) -> None:
+    def watched() -> None:
+        with no_leaks(grace_secs=secs or -1):  # 0 is right there
+            pass
+
+    calls = [
+        lambda: hammer(abs, 2, 2, timeout_secs=secs),
+        lambda: Schedule("a", timeout_secs=secs),
+        lambda: explore(abs, timeout_secs=secs),
+        lambda: explore(abs, patience_secs=secs),
+        watched,
+    ]
+    for call in calls:
+        with pytest.raises(UsageError, match=r"_secs is .*Give a number of seconds .* at most 1,000,000,000"):
+            call()
 
 
 # -- trees ------------------------------------------------------------------------------------------------------------

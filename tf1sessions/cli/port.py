@@ -187,7 +187,7 @@ def _differences(steps: Sequence[StepPort]) -> tuple[Difference, ...]:
 
 def _check_committed(sources: Sequence[SourceText]) -> None:
     from tf1sessions.errors import UsageError
-    from tf1sessions.porting.rewriting.writing import uncommitted
+    from tf1sessions.porting.rewriting.committed import uncommitted
 
     try:
         found = uncommitted([source.path for source in sources])

@@ -57,6 +57,7 @@ def watch(
         >>> from tf1sessions.scripts.jobs import Job
         >>> exit_code, findings = watch(Job(script="train.py"), time_limit=60)    # doctest: +SKIP
     """
+    shown = evidence.Shown(os.getcwd(), {job.path: job.shown} if job.script else {})  # the job may delete the folder
     with tempfile.TemporaryDirectory(prefix="tf1sessions-doctor-") as name:
         folder = Path(name)
         noted = folder / "notes"
@@ -74,5 +75,4 @@ def watch(
         with running.heeding_signals():
             summary = running.run()
         events, state = notes.read(noted)
-        shown = evidence.Shown(os.getcwd(), {job.path: job.shown} if job.script else {})
         return summary.exit_code, in_order(evidence.judge(events, state, shown))

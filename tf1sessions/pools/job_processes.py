@@ -151,13 +151,14 @@ def end_processes(find: Callable[[], dict[int, str]]) -> list[str]:
 def note_return() -> None:
     """Note in this process's name that its job has returned: what is left is the end of the interpreter.
 
-    Not while that will wait for processes of :mod:`multiprocessing`: they are still at the job's work.
+    Not while that will wait for processes of :mod:`multiprocessing`: they are still at the job's work. Never an error:
+    the job has ended well, and may have replaced what is called here, or forbidden it by an audit hook.
     """
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.active_children():
         return
-    with contextlib.suppress(OSError):
-        handle = os.open("/proc/self/comm", os.O_WRONLY | os.O_CLOEXEC)  # the job may have replaced open()
+    with contextlib.suppress(Exception):
+        handle = os.open("/proc/self/comm", os.O_WRONLY | os.O_CLOEXEC)
         os.write(handle, _RETURNED)
         os.close(handle)
 

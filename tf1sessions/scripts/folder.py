@@ -337,12 +337,13 @@ class RunFolder:
             path: Where it was.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: It cannot be written, or something else is there by now: a pipe would keep us for ever.
         """
         state = os.fstat(log)
         if stat.S_ISREG(state.st_mode) and not state.st_nlink and os.path.isdir("/proc/self/fd"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with open(f"/proc/self/fd/{log}", "rb") as deleted, open(path, "ab") as file:
+            handle = files.open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)  # what is there now may be anything
+            with open(handle, "ab") as file, open(f"/proc/self/fd/{log}", "rb") as deleted:
                 shutil.copyfileobj(deleted, file)
 
     def log_path(self, index: int) -> Path:

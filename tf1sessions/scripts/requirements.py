@@ -23,7 +23,11 @@ from tf1sessions.errors import ScriptUsageError
 from tf1sessions.scripts import old_libraries
 from tf1sessions.texts import printable, quoted, table
 
-__all__ = ["Unmet", "compare", "read", "report"]
+__all__ = ["Unmet", "compare", "parse", "read", "report"]
+
+#: No release has as many; Python refuses to read 4,300.
+_MOST_DIGITS = 1000
+_MOST_SHOWN = 200
 
 # The first release with wheels for Python 3.7, 3.8 and so on.
 _FIRST_PYTHON = 7
@@ -133,20 +137,36 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return lines
 
 
+def parse(text: str) -> Requirement:
+    """Return a requirement as ``packaging`` reads it.
+
+    Raises:
+        InvalidRequirement: It is none, or nobody can reckon with it: Python reads no number of thousands of digits, nor
+            a marker that is nested so deep.
+    """
+    if re.search(rf"[0-9]{{{_MOST_DIGITS},}}", text):
+        raise InvalidRequirement(f"it has a number of {_MOST_DIGITS:,} digits or more")
+    try:
+        return Requirement(text)
+    except RecursionError:
+        raise InvalidRequirement("its marker is nested too deep") from None
+
+
 def _parse(line: str, where: str) -> Requirement | None:
     egg = re.search(r"#egg=([\w.-]+)", line)
     if egg:
-        return Requirement(egg[1])
+        line = egg[1]
     if line.startswith("-"):
         return None
     line = re.split(r"\s--", line)[0].strip()  # --hash and other options of the line
     if re.match(r"[\w+]+://|[./~]|\S+\.(whl|zip|tar\.gz)$", line):
         return None
     try:
-        return Requirement(line)
+        return parse(line)
     except InvalidRequirement as error:
+        shown = line if len(line) <= _MOST_SHOWN else line[:_MOST_SHOWN] + "..."
         raise ScriptUsageError(
-            f"{quoted(line)} is no requirement: {printable(str(error).splitlines()[0])}",
+            f"{quoted(shown)} is no requirement: {printable(str(error).splitlines()[0])}",
             where=where,
             next_step="Correct the line, or put a # before it.",
         ) from None

@@ -198,6 +198,8 @@ class Server:
 def _check_tls(certificate: str, key: str) -> None:
     """Raises UsageError when the files cannot be used; before models are loaded, which may take minutes."""
     try:
+        for path in (certificate, key):
+            read_whole(path, 1 << 20)  # a pipe, which OpenSSL would wait for
         # an empty password, as OpenSSL would ask for it at the terminal
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
     except (OSError, ValueError) as error:  # an SSLError is an OSError

@@ -135,7 +135,7 @@ def read_models(path: str | os.PathLike[str]) -> tuple[ModelSettings, ...]:
     where = os.fspath(path)
     try:
         table: dict[str, Any] = tomllib.loads(read_whole(path, 1 << 20).decode("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # RecursionError: brackets that are nested without end
         raise UsageError(
             f"the configuration cannot be read: {error}", where=where, next_step="Give a TOML file with [models.NAME]."
         ) from error

@@ -8,6 +8,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from tf1sessions.files import walk
+
 __all__ = ["Found", "versions_on_disk"]
 
 _MOST_FILES = 10_000  # of a version that are looked at; arbitrary
@@ -69,7 +71,7 @@ def _numbered(path: str) -> dict[int, str]:
 def _stamp(path: str) -> tuple[Any, ...]:
     """Return a value that changes when the files of a model do: names, times and sizes."""
     if os.path.isdir(path):
-        files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+        files = [os.path.join(folder, name) for folder, _, names in walk(path) for name in names]
     elif os.path.exists(path):
         files = [path]
     else:  # the prefix of a checkpoint

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ..errors import ScriptUsageError
-from ..files import read_whole
+from ..files import read_whole, walk
 from . import notebooks
 from .program import SourceLine, Unread
 
@@ -111,7 +111,7 @@ def _resolved(path: Path) -> Path:
 
 def _below(root: Path, is_wanted: Callable[[str], bool]) -> Iterator[Path | Unread]:
     failed: list[OSError] = []
-    for folder, folders, files in os.walk(root, onerror=failed.append):
+    for folder, folders, files in walk(root, failed.append):
         folders[:] = sorted(
             name
             for name in folders

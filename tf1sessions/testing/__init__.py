@@ -57,6 +57,7 @@ Tests::
     goldens.py              whether goldens are written anew
     assertions.py           assertions
     accepted_races.py       suppressions in pytest
+    limits.py               how many threads and seconds may be asked for
     settings.py             options and markers of the plugin
     threaded_body.py        the body of a test in several threads
     fixture_values.py       graphs and sessions for tests

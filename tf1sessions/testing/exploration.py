@@ -25,6 +25,7 @@ from typing import Any
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.testing.cooperative import cooperative
+from tf1sessions.testing.limits import check_secs
 from tf1sessions.testing.orders import ByPriority, GivenOrder, Search, choices, order_of, preemptions, switches
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
@@ -181,6 +182,8 @@ def explore(
             where="explore()",
             next_step="Give a function or more, and at least one schedule.",
         )
+    check_secs("patience_secs", patience_secs, "explore()")
+    check_secs("timeout_secs", timeout_secs, "explore()")
     rules = Suppressions(() if suppressions is None else read_suppressions(suppressions))
     with Watcher(patience_secs, timeout_secs) as watcher:
         exploration = OrdersOf(functions, setup, check, seed, tuple(ignore), max_steps, watcher, suppressions=rules)

@@ -12,7 +12,8 @@ from typing import Any
 
 from tf1sessions.errors import HammerError, UsageError
 from tf1sessions.testing import nested_values
-from tf1sessions.texts import text_of
+from tf1sessions.testing.limits import MOST_THREADS, check_secs, is_threads
+from tf1sessions.texts import brief, text_of
 
 __all__ = ["hammer"]
 
@@ -58,10 +59,13 @@ def hammer(
         >>> hammer(lambda number: np.sqrt(number), threads=4, calls=25)
         100
     """
-    if threads < 1 or calls < 1:
+    if not is_threads(threads) or not isinstance(calls, int) or calls < 1:
         raise UsageError(
-            f"threads={threads}, calls={calls}", where="hammer()", next_step="Both must be whole numbers from 1 on."
+            f"threads={brief(threads)}, calls={brief(calls)}",
+            where="hammer()",
+            next_step=f"Both must be whole numbers from 1 on, and there are at most {MOST_THREADS:,} threads.",
         )
+    check_secs("timeout_secs", timeout_secs, "hammer()")
     if not callable(feeds) and not len(feeds):
         raise UsageError("feeds is empty", where="hammer()", next_step="Give at least one feed, or leave it out.")
     given = [feeds(number) for number in range(calls)] if callable(feeds) else list(feeds)

@@ -37,6 +37,7 @@ from tf1sessions.testing.leak_candidates import SEGMENTS, LeakCandidate, Segment
 from tf1sessions.testing.leak_hooks import CreationLog, creation_logs
 from tf1sessions.testing.leak_reports import FIX, KINDS, Leak, LeakKind, kinds_of
 from tf1sessions.testing.library_resources import kept_by_library
+from tf1sessions.testing.limits import check_secs
 
 __all__ = ["GRACE_SECS", "KINDS", "Leak", "LeakKind", "LeakWatch", "no_leaks"]
 
@@ -72,6 +73,7 @@ class LeakWatch:
 
     def __init__(self, kinds: Iterable[LeakKind | str] = KINDS, *, grace_secs: float = GRACE_SECS) -> None:
         self._kinds = kinds_of(kinds, "LeakWatch(kinds=...)")
+        check_secs("grace_secs", grace_secs, "LeakWatch()", or_none_at_all=True)
         self._grace_secs = grace_secs
         self._created: CreationLog | None = None
         self._graphs: GraphLog | None = None

@@ -23,9 +23,13 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from tf1sessions.errors import UsageError
 from tf1sessions.testing.scheduler import Step
+from tf1sessions.texts import brief
 
 __all__ = ["ByPriority", "GivenOrder", "Search", "choices", "order_of", "parse", "preemptions", "switches"]
 
+#: Fifty times what an exploration makes by default; each is held in memory.
+_MOST_STEPS = 1_000_000
+_MOST_DIGITS = 12  # of a number of steps; what is cut off is above all bounds
 _PART = re.compile(r"([A-Z]+)(\d*)")
 
 
@@ -38,18 +42,27 @@ def parse(text: str) -> list[tuple[str, int]]:
     """Read an order: tasks, and how many steps each makes.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is none, or has more steps than any exploration makes.
     """
     parts = []
+    left = _MOST_STEPS
     for part in text.split():
         found = _PART.fullmatch(part)
         if found is None:
             raise UsageError(
-                f"{part!r} in {text!r} is no part of an order",
+                f"{brief(part)} in {brief(text)} is no part of an order",
                 where="explore(replay=...)",
                 next_step='Give what an error\'s schedule was, such as "A3 B2 A": tasks, and their steps.',
             )
-        parts.append((found[1], int(found[2] or 1)))
+        count = int(found[2].lstrip("0")[:_MOST_DIGITS] or 0) if found[2] else 1
+        left -= count
+        if left < 0:
+            raise UsageError(
+                f"{brief(text)} has more than {_MOST_STEPS:,} steps",
+                where="explore(replay=...)",
+                next_step="Give what an error's schedule was.",
+            )
+        parts.append((found[1], count))
     return parts
 
 

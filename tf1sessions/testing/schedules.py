@@ -14,6 +14,7 @@ import time
 from types import TracebackType
 
 from tf1sessions.errors import ScheduleError, UsageError
+from tf1sessions.testing.limits import check_secs
 from tf1sessions.testing.scheduler import PLAIN, current_task, pause
 
 __all__ = ["Schedule", "point"]
@@ -79,6 +80,7 @@ class Schedule:
             raise UsageError(
                 f"order is {order!r}", where="Schedule()", next_step="Name points with blanks between them: 'A1 B1 A2'."
             )
+        check_secs("timeout_secs", timeout_secs, "Schedule()")
         self._timeout_secs = timeout_secs
         self._passed = 0
         self._changed = threading.Condition()

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tf1sessions.errors import UsageError
+from tf1sessions.testing.limits import MOST_SECS, MOST_THREADS, is_secs, is_threads
 
 __all__ = [
     "FIXTURES",
@@ -61,13 +62,10 @@ def _is_whole(least: int, below: float = math.inf) -> _Check:
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value < below
 
 
-def _is_secs(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
-
-
 _WHOLE = "Give a whole number of 1 or more."
 _SEED = "Give a whole number from 0 to 2**32 - 1, which NumPy takes too."
-_SECS = "Give a number of seconds above 0."
+_SECS = f"Give a number of seconds above 0, and at most {MOST_SECS:,}."
+_THREADS = f"Give a whole number from 1 to {MOST_THREADS:,}."
 
 #: Keyword of the marker ``tf1`` -> whether a value is right, what is to be given, what it is for.
 KEYWORDS: dict[str, tuple[_Check, str, str]] = {
@@ -77,8 +75,8 @@ KEYWORDS: dict[str, tuple[_Check, str, str]] = {
         "Give a SessionConfig, its arguments as a dict, or a ConfigProto.",
         "SessionConfig, dict of its arguments, or ConfigProto, of the test's sessions and pools",
     ),
-    "timeout": (_is_secs, _SECS, "seconds until the test has failed; names what each session waits for"),
-    "threads": (_is_whole(1), _WHOLE, "run the body in so many threads at once"),
+    "timeout": (is_secs, _SECS, "seconds until the test has failed; names what each session waits for"),
+    "threads": (is_threads, _THREADS, "run the body in so many threads at once"),
     "iterations": (_is_whole(1), _WHOLE, "run the body so many times, in each thread"),
     "share": (
         lambda value: value in ("session", "graph"),
@@ -190,7 +188,7 @@ OPTIONS = (
     Option(
         "switch_interval",
         "seconds after which Python lets another thread run while a test runs in threads (0.00001)",
-        _checked(_is_secs, float),
+        _checked(is_secs, float),
         _SECS,
         1e-5,
         "SECS",

@@ -1,10 +1,9 @@
-"""Writing a ported project: all files or none, in place and as a copy, and what git would lose."""
+"""Writing a ported project: all files or none, in place and as a copy."""
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from tf1sessions.porting.rewriting.writing import (
     check_out,
     copy_tree,
     over_all,
-    uncommitted,
     write_copy,
     write_in_place,
 )
@@ -284,54 +282,3 @@ def test_a_copy_may_leave_out_names(project: Path, tmp_path: Path) -> None:
     out.mkdir()
     copy_tree([project], [], out, lambda path: path.endswith("/.git"))
     assert sorted(os.listdir(out)) == sorted(NAMES)
-
-
-# -- git
-
-
-def git(folder: Path, *args: str) -> None:
-    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(folder), *args]
-    subprocess.run(command, check=True, capture_output=True)
-
-
-def test_what_git_could_not_give_back(project: Path) -> None:
-    (project / ".gitignore").write_text("ignored.py\nbuild/\n")
-    (project / "sub dir").mkdir()
-    (project / "build").mkdir()
-    extra = ["ignored.py", "build/lib.py", "sub dir/*ñ.py"]
-    for name in extra:
-        (project / name).write_text("old\n")
-    git(project, "init")
-    paths = [project / name for name in (*NAMES, *extra)]
-    assert uncommitted(paths) == paths  # nothing is committed
-    git(project, "add", "a.py", "b.py", "sub dir")
-    git(project, "commit", "-m", "x")
-    assert sorted(uncommitted(paths)) == sorted(
-        [project / "c.py", project / "ignored.py", project / "build" / "lib.py"]
-    )
-    (project / "b.py").write_text("mine\n")
-    (project / "sub dir" / "*ñ.py").write_text("mine\n")
-    assert uncommitted([project / "a.py"]) == []
-    assert uncommitted([project / "b.py"]) == [project / "b.py"]
-    assert uncommitted([project / "sub dir" / "*ñ.py"]) == [project / "sub dir" / "*ñ.py"]
-    git(project, "add", "b.py")  # in the index is not committed
-    assert uncommitted([project / "b.py", project / "a.py"]) == [project / "b.py"]
-
-
-@pytest.mark.parametrize("option", ["--assume-unchanged", "--skip-worktree"])
-def test_what_git_was_told_to_ignore(project: Path, option: str) -> None:
-    git(project, "init")
-    git(project, "add", ".")
-    git(project, "commit", "-m", "x")
-    git(project, "update-index", option, "b.py")
-    (project / "b.py").write_text("mine\n")
-    assert uncommitted([project / name for name in NAMES]) == [project / "b.py"]
-
-
-def test_without_git_there_is_nothing_to_lose(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert uncommitted([project / "a.py"]) == []
-    (project / ".git").mkdir()  # and no work tree
-    with pytest.raises(OSError, match="git cannot say what is committed"):
-        uncommitted([project / "a.py"])
-    monkeypatch.setenv("PATH", str(project))
-    assert uncommitted([project / "a.py"]) == []

@@ -22,6 +22,7 @@ Files::
     rules/           a rule a file
     descriptions.py  what each rule does, by step
     requirements_files.py   the packages that a project asks for, as the steps need them
+    committed.py     what git could not give back of the files that are to be written
     writing.py       all files of a project written, or none: in place, or as a copy
     interrupts.py    Ctrl-C, kept until nothing is half written
     verification.py  a program before and after each step, run and compared

@@ -166,7 +166,7 @@ def ported(source: SourceText, packages: Mapping[str, str]) -> tuple[SourceText,
 
 def _name(text: str) -> str:
     try:
-        return canonicalize_name(Requirement(text).name)
+        return canonicalize_name(requirements.parse(text).name)
     except InvalidRequirement:
         return ""
 
@@ -174,7 +174,7 @@ def _name(text: str) -> str:
 def _replacement(text: str, packages: Mapping[str, str]) -> str | None:
     """Return the replacement of a requirement: another one, "" where it is needed no more, None where it stays."""
     try:
-        requirement = Requirement(text)
+        requirement = requirements.parse(text)
     except InvalidRequirement:
         return None
     name = canonicalize_name(requirement.name)
@@ -198,7 +198,7 @@ def _remarks(text: str) -> Iterator[str]:
     name = _name(text)
     if not name or name in _TENSORFLOW or name == "keras":
         return
-    for unmet in requirements.compare([Requirement(text)]):
+    for unmet in requirements.compare([requirements.parse(text)]):
         if unmet.pythons is not None:
             yield f"{text}: no wheel for this Python, only up to {unmet.pythons}; take a newer release"
 

@@ -18,9 +18,8 @@ import errno
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +30,9 @@ from ..target import Target
 from .interrupts import HeldInterrupts
 from .rewrite import FilePort, StepPort
 
-__all__ = ["check_out", "copy_tree", "in_copy", "over_all", "uncommitted", "write_copy", "write_in_place"]
+__all__ = ["check_out", "copy_tree", "in_copy", "over_all", "write_copy", "write_in_place"]
 
 _NEW, _OLD = ".tf1sessions-new-", ".tf1sessions-old-"
-#: How many paths one git is asked about: a command line has an end.
-_PATHS_AT_ONCE = 200
 
 
 def over_all(steps: Sequence[StepPort]) -> list[FilePort]:
@@ -248,6 +245,9 @@ def copy_tree(
         files: The files before and after.
         folder: A folder that is there.
         is_left_out: Says of the path of each file and folder whether it is left out.
+
+    Raises:
+        OSError: Something cannot be copied, or folders are nested too deep.
     """
     changed = {os.path.realpath(file.before.path): file for file in files if file.is_changed}
     contents = {path: _encoded(file.after) for path, file in changed.items()}
@@ -265,9 +265,12 @@ def copy_tree(
     for root, inside in _placed(roots).items():
         target = folder / inside
         if root.is_dir():
-            shutil.copytree(
-                root, target, symlinks=True, ignore=_ignored(is_left_out), copy_function=copy, dirs_exist_ok=True
-            )
+            try:
+                shutil.copytree(
+                    root, target, symlinks=True, ignore=_ignored(is_left_out), copy_function=copy, dirs_exist_ok=True
+                )
+            except RecursionError:
+                raise OSError(errno.ENAMETOOLONG, "its folders are nested too deep for a copy", str(root)) from None
         else:
             copy(os.fspath(root), os.fspath(target))
     for real in contents.keys() - written:
@@ -300,64 +303,3 @@ def _ignored(is_left_out: Callable[[str], bool]) -> Callable[[Any, list[str]], s
 def _is_special(path: str) -> bool:
     mode = os.lstat(path).st_mode
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
-
-
-# -- git --------------------------------------------------------------------------------------------------------------
-
-
-def uncommitted(paths: Iterable[Path]) -> list[Path]:
-    """Return those files of git work trees that git could not give back: changed since the last commit, or not in it.
-
-    So are those whose changes git ignores (``git update-index --assume-unchanged``): it would not show them.
-
-    Files outside of work trees are not among them, and none is where git is not installed.
-
-    Raises:
-        OSError: git fails; the text is what it says.
-    """
-    found: list[Path] = []
-    for top, files in _by_work_tree(paths).items():
-        names = {os.path.relpath(os.path.realpath(path), top): path for path in files}
-        for start in range(0, len(names), _PATHS_AT_ONCE):
-            asked = list(names)[start : start + _PATHS_AT_ONCE]
-            reported = tuple(_reported(top, asked))
-            folders = tuple(each for each in reported if each.endswith("/"))
-            found += [names[name] for name in asked if name in reported or name.startswith(folders)]
-    return found
-
-
-def _by_work_tree(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
-    for path in paths:
-        for folder in Path(os.path.realpath(path)).parents:
-            if os.path.lexists(folder / ".git"):
-                found.setdefault(os.fspath(folder), []).append(path)
-                break
-    return found
-
-
-def _reported(top: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the names, seen from the top of the work tree, whose content git lacks or whose changes it ignores."""
-    status = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching"]
-    for line in _git(top, [*status, "--no-renames"], names):
-        yield line[3:]
-    for line in _git(top, ["ls-files", "-v", "-z"], names):
-        tag, name = line[0], line[2:]
-        if tag == "S" or tag.islower():  # `git update-index --skip-worktree`, `--assume-unchanged`
-            yield name
-
-
-def _git(top: str, command: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The records that git prints about files; none where it is not installed.
-
-    Raises:
-        OSError: git fails; the text is what it says.
-    """
-    before = ["git", "-C", top, "--no-optional-locks", "--literal-pathspecs"]
-    try:
-        done = subprocess.run([*before, *command, "--", *names], stdin=subprocess.DEVNULL, capture_output=True)
-    except FileNotFoundError:
-        return []
-    if done.returncode:
-        raise OSError(f"git cannot say what is committed in {top}: {os.fsdecode(done.stderr).strip()}")
-    return [os.fsdecode(line) for line in done.stdout.split(b"\0") if line]
