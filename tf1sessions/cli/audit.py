@@ -82,7 +82,7 @@ def audit(sources: tuple[str, ...], all_steps: bool, as_json: bool, as_sarif: bo
     with _counter(sys.stderr.isatty()) as progress:
         from tf1sessions.porting.audit.survey import survey
 
-        found = survey(sources, progress, all_steps=all_steps)
+        found = survey(sources, progress, all_steps=all_steps, processes=len(os.sched_getaffinity(0)))
     if page is not None:
         from tf1sessions.porting.audit.html_report import page as page_of
 

@@ -8,6 +8,7 @@ text. The text of a notebook is its code cells one after the other (notebooks.py
 from __future__ import annotations
 
 import dataclasses
+import functools
 import io
 import os
 import tokenize
@@ -71,8 +72,13 @@ class SourceText:
         """Return where line ``line`` of the text is; of a notebook the cell and the line in it."""
         if self.notebook is None:
             return SourceLine(self.shown, line)
-        cell, inner = notebooks.cell_line(self.text, line)
+        lines = self._cell_lines
+        cell, inner = lines[min(line, len(lines)) - 1]
         return SourceLine(self.shown, inner, cell)
+
+    @functools.cached_property
+    def _cell_lines(self) -> list[tuple[int, int]]:
+        return notebooks.cell_lines(self.text)
 
 
 def is_source(name: str) -> bool:
@@ -129,7 +135,7 @@ def is_environment(folder: str) -> bool:
 
 
 def _unread_folder(error: OSError) -> Unread:
-    return Unread(SourceLine(str(error.filename), 1), f"the folder cannot be read: {error.strerror}")
+    return Unread(SourceLine(os.fspath(Path(error.filename)), 1), f"the folder cannot be read: {error.strerror}")
 
 
 def read(path: Path, shown: str | None = None) -> SourceText | Unread:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from tf1sessions.cli.main import cli
-from tf1sessions.porting.audit import sarif
+from tf1sessions.porting.audit import sarif, shares
+from tf1sessions.porting.audit import survey as audit_survey
 from tf1sessions.porting.audit.constructs import CONSTRUCTS
 from tf1sessions.porting.audit.html_report import page
 from tf1sessions.porting.audit.order import imports_first
@@ -473,9 +480,90 @@ def test_tables_agree() -> None:
     assert (*STEPS_BY_NAMES, "functions", "native") == STEPS
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-def test_an_unreadable_folder_is_reported(here: Path) -> None:
+def without_root(do: Callable[[], object]) -> None:
+    """Do something in a child that is not root, which may read everything; what it raises is raised here."""
+    if os.getuid():
+        do()
+        return
+    with ThreadPoolExecutor(1) as pool:  # the system call below changes one thread, whose user no other thread has
+        pool.submit(_as_nobody, do).result()
+
+
+def _as_nobody(do: Callable[[], object]) -> None:
+    setresuid, nobody = 117, 65534  # of Linux on x86-64
+    assert ctypes.CDLL(None, use_errno=True).syscall(setresuid, nobody, nobody, nobody) == 0
+    do()
+
+
+def test_what_may_not_be_read_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own may be read by its user alone
+        os.chmod(folder, 0o755)
+        monkeypatch.chdir(folder)
+        _check_what_may_not_be_read(Path(folder))
+        monkeypatch.undo()
+
+
+def _check_what_may_not_be_read(here: Path) -> None:
     (here / "a.py").write_bytes(USE)
+    (here / "secret.py").write_bytes(USE)
+    (here / "secret.py").chmod(0)
     (here / "closed").mkdir(mode=0)
-    rules = {file.file: [place.rule for place in file.places] for file in survey(["."]).files}
-    assert rules == {"a.py": ["gone-symbol"], "closed": ["unreadable"]}
+    (here / "listed").mkdir()
+    (here / "listed/b.py").write_bytes(USE)
+    (here / "listed").chmod(0o644)  # its names may be read, and no file of it opened
+    found: list[Audit] = []
+    without_root(lambda: found.append(survey(["."])))
+    rules = {file.file: [place.rule for place in file.places] for file in found[0].files}
+    assert rules == {
+        "a.py": ["gone-symbol"],
+        "secret.py": ["unreadable"],
+        "closed": ["unreadable"],
+        "listed/b.py": ["unreadable"],
+    }
+
+
+# -- several processes ------------------------------------------------------------------------------------------------
+
+PROJECT = {
+    "nets/__init__.py": "from nets.base import *\n",
+    "nets/base.py": "import tensorflow as tf\nfrom tensorflow import contrib as c\nslim = c.slim\n",
+    "train.py": "from nets import tf, slim\nimport nets\nnets.c.ffmpeg.decode_audio()\nslim.conv2d(tf.placeholder())\n",
+    "two.py": "from nets import tf\nprint tf.log(1)\n",
+    "scalar.py": "import numpy as np\nclass A:\n    def itemset(self): pass\n",
+    "broken.py": "def f(:\n",
+    "use.py": "import numpy as np\nimport scalar\na = np.zeros(3)\na.itemset(1)\n",
+}
+
+
+@pytest.mark.usefixtures("here")
+def test_several_processes_find_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in PROJECT.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    cell = {"cell_type": "code", "source": "from train import tf\ntf.log"}
+    Path("book.ipynb").write_text(json.dumps({"cells": [cell]}))
+    alone = survey(["."])
+    assert alone.by_hand >= 2 and alone.verdicts()["renamed"] == 1
+    monkeypatch.setattr(audit_survey, "_PAYS", 1)
+    monkeypatch.setattr(audit_survey, "can_fork", lambda: True)  # pytest has threads, which these do not need
+    forked = []
+    monkeypatch.setattr(shares, "_Child", lambda *args, real=shares._Child: forked.append(real(*args)) or forked[-1])
+    counts: list[int] = []
+    for processes in (2, 3):
+        assert survey(["."], counts.append, processes=processes) == alone
+    assert len(forked) == 3 and max(counts) <= len(PROJECT) + 1
+    real = shares._do
+    monkeypatch.setattr(shares, "_do", lambda *args: os.kill(os.getpid(), signal.SIGKILL))
+    assert survey(["."], processes=2) == alone  # where a child is killed, its files are read here
+    monkeypatch.setattr(shares, "_do", real)
+
+
+def test_a_process_with_threads_or_tensorflow_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares.threading, "active_count", lambda: 1)
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    assert shares.can_fork()
+    monkeypatch.setitem(sys.modules, "tensorflow", sys)
+    assert not shares.can_fork()
+    monkeypatch.delitem(sys.modules, "tensorflow")
+    monkeypatch.setattr(shares.threading, "active_count", lambda: 2)
+    assert not shares.can_fork()

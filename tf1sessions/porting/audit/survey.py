@@ -7,16 +7,18 @@ import collections
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ...garbage import collector_paused
 from ...source import files as source_files
 from ...source import notebooks, replacements, symbols
 from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
+from ...source.projects import connect, read_files, read_project
 from ...source.symbols import Symbol
-from ...source.uses import FileUses, Use, canonical, read_project
+from ...source.uses import FileUses, Use, canonical
 from ..rewriting import python_rules
 from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
@@ -25,9 +27,12 @@ from ..rewriting.scopes import is_tried
 from . import constructs
 from .order import imports_first
 from .record import STEPS, STEPS_BY_NAMES, Audit, FileAudit, Place, SymbolCount
+from .shares import Count, can_fork, divided, in_shares
 
 __all__ = ["survey"]
 
+#: From how many bytes on a further process pays: one is forked and told in 15 ms, in which 20 kB are read.
+_PAYS = 150_000
 _CANNOT_READ = ("it cannot be read", "the folder cannot be read", "there is no such file")
 _OLD_PROTOC = re.compile(r"^DESCRIPTOR = _descriptor\.FileDescriptor\(", re.MULTILINE)
 #: Of the step py3 the rules that look at uses of names; those that look at all nodes take longer than all the rest.
@@ -42,6 +47,7 @@ def survey(
     progress: Callable[[int], None] | None = None,
     *,
     all_steps: bool = False,
+    processes: int = 1,
 ) -> Audit:
     """Audit what ``paths`` name: files, and folders with all that is below them. Nothing is run or written.
 
@@ -50,9 +56,11 @@ def survey(
 
     Args:
         paths: Python files, notebooks and folders.
-        progress: Called with the number of files that have been read, after each.
+        progress: Called with the number of files that have been read, after each, or after some.
         all_steps: Whether to port the files, in memory, to see how far the steps ``functions`` and ``native`` go: some
             tenths of a second a file.
+        processes: How many processes may share the files, where there are so many that it pays. Those beside this one
+            are forked, so that more than one is used only in a process without threads and without TensorFlow.
 
     Example:
         >>> import tempfile
@@ -64,34 +72,103 @@ def survey(
         (0, 1)
     """
     with collector_paused():
-        return _survey([Path(path) for path in paths], progress, all_steps)
+        return _survey([Path(path) for path in paths], progress, all_steps, processes)
 
 
-def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all_steps: bool) -> Audit:
-    known: dict[str, SourceText] = {}
+@dataclasses.dataclass(frozen=True)
+class _Audited:
+    """The findings about one file: the file as others see it, its audit, and how often it uses which public name."""
+
+    file: FileUses
+    audit: FileAudit
+    symbols: collections.Counter[str]
+
+
+def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all_steps: bool, processes: int) -> Audit:
     roots = [path for path in folders if path.is_dir()]
-    project = read_project(_sources(folders, known, progress), roots)
-    read = dict(_with_cells(file) or (file, _python_two(file) or _file(file)) for file in project.files)
-    unread = []
-    for each in project.unread:
-        three = _converted(known[each.place.file], each) if each.reason.startswith("it is Python 2") else each
-        if isinstance(three, Unread):
-            unread.append(three)
-        else:
-            read[three[0]] = three[1]
-    imports = _imports(list(read))
+    found = list(source_files.find(folders))
+    shares = _shares(found, processes)
+    results = in_shares(shares, _Work(found, roots, shares, progress))
+    unread = [each for _, each in sorted(results.items()) if isinstance(each, Unread)]
+    audited = {each.file: each for _, each in sorted(results.items()) if isinstance(each, _Audited)}
+    imports = _imports(list(audited))
     ordered = imports_first(imports)
     shown = {file: tuple(each.source.shown for each in imports[file]) for file in ordered}
-    alone = [dataclasses.replace(read[file], imports=shown[file]) for file in ordered]
+    alone = [dataclasses.replace(audited[file].audit, imports=shown[file]) for file in ordered]
     if all_steps:
         from .further import ported_further  # the rules of all steps: half of the time that a small audit takes
 
-        alone = ported_further(alone, list(known.values()), roots)
+        sources = [source_files.read(path) for path in found if isinstance(path, Path)]
+        alone = ported_further(alone, [each for each in sources if isinstance(each, SourceText)], roots)
     steps = STEPS if all_steps else STEPS_BY_NAMES
-    audit = Audit((*_with_imports(alone), *map(_unread, unread)), _counts(read), steps)
-    for file in read:
-        file.siblings = ()  # a circle: without it the trees go now, and no collector has to find them
-    return audit
+    symbols = _counts([each.symbols for each in audited.values()])
+    return Audit((*_with_imports(alone), *map(_unread, unread)), symbols, steps)
+
+
+def _shares(found: Sequence[Path | Unread], processes: int) -> list[list[int]]:
+    """Return the numbers of the files that each process takes: as many processes as pay, and may be forked."""
+    sizes = [0 if isinstance(path, Unread) else _size(path) for path in found]
+    count = max(1, min(processes, sum(sizes) // _PAYS)) if can_fork() else 1
+    return divided([size + 1 for size in sizes], count) if count > 1 else [list(range(len(found)))]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+class _Work:
+    """The audit of some of the files, of which this process knows the others by what they show to each other."""
+
+    def __init__(
+        self,
+        found: Sequence[Path | Unread],
+        roots: Sequence[Path],
+        shares: Sequence[Sequence[int]],
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self._found = found
+        self._roots = roots
+        self._progress = progress
+        self._count = Count(len(shares))
+        self._places = {tuple(share): place for place, share in enumerate(shares)}
+
+    def __call__(self, share: Sequence[int]) -> Generator[dict[int, Any], dict[int, Any], None]:
+        place = self._places.get(tuple(share), 0)
+        sources = {number: self._read(self._found[number], place) for number in share}
+        files = dict(zip(share, read_files(sources.values(), self._roots), strict=True))
+        whole = {number: file for number, file in files.items() if isinstance(file, FileUses)}
+        is_alone = len(share) == len(self._found)
+        published = yield {} if is_alone else {number: file.interface() for number, file in whole.items()}
+        others = {number: file for number, file in published.items() if number not in whole}
+        connect([file for _, file in sorted((whole | others).items())], set(others.values()))
+        audited: dict[int, Any] = {number: _audited(sources[number], file) for number, file in files.items()}
+        for file in whole.values():
+            file.siblings = ()  # a circle: without it the trees go now, and no collector has to find them
+        yield audited
+
+    def _read(self, path: Path | Unread, place: int) -> SourceText | Unread:
+        source = path if isinstance(path, Unread) else source_files.read(path)
+        count = self._count.add(place)
+        if self._progress is not None and place == 0:
+            self._progress(count)
+        return source
+
+
+def _audited(source: SourceText | Unread, file: FileUses | Unread) -> _Audited | Unread:
+    if isinstance(file, Unread):
+        if not isinstance(source, SourceText) or not file.reason.startswith("it is Python 2"):
+            return file
+        three = _converted(source, file)
+        if isinstance(three, Unread):
+            return three
+        file, audit = three
+    else:
+        file, audit = _with_cells(file) or (file, _python_two(file) or _file(file))
+    used = collections.Counter(_public(symbol).name for _, symbol in _symbols(file) if symbol is not None)
+    return _Audited(file.interface(), audit, used)
 
 
 def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | Unread:
@@ -136,19 +213,6 @@ def _of_python_two(file: FileUses, result: Converted, place: SourceLine, reason:
     audited = _file(file, known)
     reach = None if audited.reach == "run" else audited.reach  # the first step is not for it
     return dataclasses.replace(audited, stands="python 2", reach=reach, reach_with_imports=reach)
-
-
-def _sources(
-    paths: Sequence[Path], known: dict[str, SourceText], progress: Callable[[int], None] | None
-) -> Iterator[SourceText | Unread]:
-    """Read all files; those that could be read are put into ``known``, by how they are shown."""
-    for number, path in enumerate(source_files.find(paths), 1):
-        source = path if isinstance(path, Unread) else source_files.read(path)
-        if isinstance(source, SourceText):
-            known[source.shown] = source
-        yield source
-        if progress is not None:
-            progress(number)
 
 
 # -- one file ---------------------------------------------------------------------------------------------------------
@@ -330,21 +394,18 @@ def _rank(step: str | None) -> int:
     return -1 if step is None else STEPS.index(step)
 
 
-def _counts(files: Iterable[FileUses]) -> tuple[SymbolCount, ...]:
+def _counts(of_files: Iterable[collections.Counter[str]]) -> tuple[SymbolCount, ...]:
     """Each name with the number of its uses and files, the most used first."""
     uses: collections.Counter[str] = collections.Counter()
-    users: dict[str, set[FileUses]] = collections.defaultdict(set)
-    known: dict[str, Symbol] = {}
-    for file in files:
-        for _, symbol in _symbols(file):
-            if symbol is not None:
-                symbol = _public(symbol)
-                uses[symbol.name] += 1
-                users[symbol.name].add(file)
-                known[symbol.name] = symbol
+    files: collections.Counter[str] = collections.Counter()
+    for used in of_files:
+        uses.update(used)
+        files.update(used.keys())
+    known = {name: symbols.find(name) for name in uses}
     return tuple(
-        SymbolCount(name, known[name].verdict, known[name].target, known[name].sentence, count, len(users[name]))
+        SymbolCount(name, symbol.verdict, symbol.target, symbol.sentence, count, files[name])
         for name, count in sorted(uses.items(), key=lambda item: (-item[1], item[0]))
+        if (symbol := known[name]) is not None
     )
 
 

@@ -23,6 +23,7 @@ Files::
     descriptions.py  what each rule does, by step
     requirements_files.py   the packages that a project asks for, as the steps need them
     writing.py       all files of a project written, or none: in place, or as a copy
+    replacing.py     the process that renames them, which no kill of the command stops
     interrupts.py    Ctrl-C, kept until nothing is half written
     verification.py  a program before and after each step, run and compared
     saved_checkpoints.py   what such runs have saved, compared
