@@ -20,7 +20,7 @@ from ..files import read_whole
 from . import notebooks
 from .program import SourceLine, Unread
 
-__all__ = ["SourceText", "find", "is_environment", "is_source", "read"]
+__all__ = ["SourceText", "find", "is_environment", "is_missing", "is_source", "read"]
 
 #: The largest file that is read, in bytes: a million lines of code have about 40 MB.
 LARGEST = 64_000_000
@@ -81,6 +81,22 @@ class SourceText:
         return notebooks.cell_lines(self.text)
 
 
+def is_missing(path: str | os.PathLike[str]) -> bool:
+    """Whether there is nothing at a path, as far as this user may see: what is there may be unreadable.
+
+    Example:
+        >>> is_missing("."), is_missing("no_such_file.py")
+        (False, True)
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):  # a folder above it may not be looked into; no path at all
+        return False
+    return False
+
+
 def is_source(name: str) -> bool:
     """Whether a file of this name is a Python file or a notebook."""
     return name.endswith(_SUFFIXES)
@@ -100,7 +116,7 @@ def find(
     """
     seen: set[Path] = set()
     for path in map(Path, paths):
-        for found in _below(path, is_wanted) if path.is_dir() else [path]:
+        for found in _below(path, is_wanted) if os.path.isdir(path) else [path]:
             if isinstance(found, Unread):
                 yield found
             elif (real := _resolved(found)) not in seen:

@@ -8,6 +8,7 @@ its :meth:`~tf1sessions.source.uses.FileUses.interface`.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def _module_of(path: Path, roots: Collection[Path]) -> tuple[str, bool]:
     root = next((root for root in roots if full.is_relative_to(root)), None)
     if root is None:
         root = full.parent
-        while (root / "__init__.py").is_file() and root != root.parent:
+        while os.path.isfile(root / "__init__.py") and root != root.parent:
             root = root.parent
     parts = list(full.relative_to(root).with_suffix("").parts)
     is_package = parts[-1] == "__init__"

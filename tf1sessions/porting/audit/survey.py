@@ -85,7 +85,7 @@ class _Audited:
 
 
 def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all_steps: bool, processes: int) -> Audit:
-    roots = [path for path in folders if path.is_dir()]
+    roots = [path for path in folders if os.path.isdir(path)]
     found = list(source_files.find(folders))
     shares = _shares(found, processes)
     results = in_shares(shares, _Work(found, roots, shares, progress))

@@ -37,6 +37,8 @@ from .rewrite import FilePort, StepPort
 __all__ = ["check_out", "copy_tree", "in_copy", "over_all", "uncommitted", "write_copy", "write_in_place"]
 
 _NEW, _OLD = ".tf1sessions-new-", ".tf1sessions-old-"
+#: How many files are named that cannot be copied.
+_NAMES_SHOWN = 5
 #: How many paths one git is asked about: a command line has an end.
 _PATHS_AT_ONCE = 200
 
@@ -166,6 +168,8 @@ def _stage(path: str, data: bytes, replacer: _Replacer) -> None:
             next_step="Make it a file of its own (`cp -p FILE NEW && mv NEW FILE`), or write a copy with --out.",
         )
     folder, number = os.path.dirname(path), secrets.token_hex(6)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
     new, old = (os.path.join(folder, f"{prefix}{number}") for prefix in (_NEW, _OLD))
     replacer.tell(path, new, old)
     with open(new, "xb") as file:
@@ -189,7 +193,7 @@ def _placed(roots: Sequence[Path]) -> dict[Path, Path]:
     Raises:
         UsageError: Two have the same name.
     """
-    if len(roots) == 1 and roots[0].is_dir():
+    if len(roots) == 1 and os.path.isdir(roots[0]):
         return {roots[0]: Path()}
     found: dict[Path, Path] = {}
     for root in roots:
@@ -238,13 +242,20 @@ def write_copy(roots: Sequence[Path], files: Iterable[FilePort], out: Path) -> N
 
     Raises:
         UsageError: ``out`` cannot be written to.
-        OSError: Something cannot be copied; there is no ``out`` then.
+        OSError: Something cannot be copied, and is named; there is no ``out`` then.
 
     Thread-safety: safe; of two calls for one ``out`` the second one fails.
     """
     check_out(roots, out)
     with Target(os.path.realpath(out)).whole() as folder:
-        copy_tree(roots, files, Path(folder))
+        try:
+            copy_tree(roots, files, Path(folder))
+        except shutil.Error as error:
+            names = [str(source) for source, *_ in error.args[0]]
+            more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+            raise OSError(
+                f"cannot be copied: {', '.join(names[:_NAMES_SHOWN])}{more}: {error.args[0][0][2]}"
+            ) from error
 
 
 def copy_tree(
@@ -279,7 +290,7 @@ def copy_tree(
 
     for root, inside in _placed(roots).items():
         target = folder / inside
-        if root.is_dir():
+        if os.path.isdir(root):
             shutil.copytree(
                 root, target, symlinks=True, ignore=_ignored(is_left_out), copy_function=copy, dirs_exist_ok=True
             )
