@@ -16,6 +16,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from ..errors import PythonTwoError
 from . import python2
@@ -63,7 +64,7 @@ class ImportedName:
     meaning: str
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(eq=False, slots=True)  # made by the thousand: a frozen one takes twice as long
 class Use:
     """A use of an imported module or of a name in it.
 
@@ -73,17 +74,17 @@ class Use:
         call: The call whose function it is.
         direct: Whether the chain begins with the name of an import: ``tf.layers.dense``, not ``tfl.dense`` after
             ``tfl = tf.layers``, and not what comes from another file of the project.
+        name: The symbol by the name that tutorials use: ``"tf.layers.dense"``.
     """
 
     symbol: str
     node: ast.expr
     call: ast.Call | None = None
     direct: bool = True
+    name: str = ""
 
-    @property
-    def name(self) -> str:
-        """The symbol by the name that tutorials use: ``"tf.layers.dense"``."""
-        return canonical(self.symbol)
+    def __post_init__(self) -> None:
+        self.name = canonical(self.symbol)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -140,6 +141,12 @@ class FileUses:
     uses: list[Use] = dataclasses.field(default_factory=list)
     unclear: list[Use] = dataclasses.field(default_factory=list)
     siblings: tuple[FileUses, ...] = ()
+
+    @cached_property
+    def libraries(self) -> frozenset[str]:
+        """The packages that its imports and uses are of: the first parts of their names."""
+        names = [each.meaning for each in self.imports]
+        return frozenset(name.partition(".")[0] for name in {*names, *(use.symbol for use in self.uses)})
 
     @cached_property
     def positions(self) -> Positions:
@@ -299,7 +306,10 @@ def _reason(error: SyntaxError, two: PythonTwoError | None) -> str:
 
 def _walk(file: FileUses) -> int:
     """Note imports, chains, calls, loops and bindings, level by level; return how many levels the tree has."""
-    calls, bound = file.calls, file.bound
+    calls = file.calls
+    bound: dict[str, list[Any]] = file.bound
+    chains: dict[str, list[Any]] = file.chains
+    name, attribute, call, constant, load = ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Load
     level: list[ast.AST] = [file.tree]
     depth = deepest = 0
     while level:
@@ -307,16 +317,20 @@ def _walk(file: FileUses) -> int:
         below: list[ast.AST] = []
         for node in level:
             kind = node.__class__
-            if kind is ast.Name and node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
-                bound.setdefault(node.id, []).append(node)  # type: ignore[attr-defined]
+            if kind is constant:
                 continue
-            if kind is ast.Name or kind is ast.Attribute:
+            if kind is name:
+                of = chains if node.ctx.__class__ is load else bound  # type: ignore[attr-defined]
+                of.setdefault(node.id, []).append(node)  # type: ignore[attr-defined]
+                continue
+            if kind is attribute:
                 base, length = _base(node)  # type: ignore[arg-type]
                 if base is not None:
-                    file.chains.setdefault(base.id, []).append(node)  # type: ignore[arg-type]
-                    deepest = max(deepest, depth + length)
+                    chains.setdefault(base.id, []).append(node)  # type: ignore[arg-type]
+                    if depth + length > deepest:
+                        deepest = depth + length
                     continue
-            elif kind is ast.Call:
+            elif kind is call:
                 calls[node.func] = node  # type: ignore[attr-defined, assignment]
             elif kind in _NOTED:
                 _note(file, node)

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 __all__ = ["Count", "can_fork", "divided", "in_shares"]
 
@@ -97,6 +98,8 @@ class _Child:
     """A forked child that does a share."""
 
     def __init__(self, share: Sequence[int], work: Work) -> None:
+        import multiprocessing  # here: a small audit starts without it, a tenth sooner
+
         fork = multiprocessing.get_context("fork")
         self.connection, theirs = fork.Pipe()
         self._process = fork.Process(target=_do, args=(share, work, theirs, self.connection), daemon=True)

@@ -167,7 +167,10 @@ def _audited(source: SourceText | Unread, file: FileUses | Unread) -> _Audited |
         file, audit = three
     else:
         file, audit = _with_cells(file) or (file, _python_two(file) or _file(file))
-    used = collections.Counter(_public(symbol).name for _, symbol in _symbols(file) if symbol is not None)
+    used: collections.Counter[str] = collections.Counter()
+    for name, uses in _by_name(file).items():
+        if (symbol := symbols.find(name)) is not None:
+            used[_public(symbol).name] += len(uses)
     return _Audited(file.interface(), audit, used)
 
 
@@ -222,9 +225,15 @@ def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
     """The audit of a file, of which some places are known already."""
     uses: collections.Counter[str] = collections.Counter()
     places: list[Place] = list(known)
-    changed = {change.node for change in v1_first_names.find(file)}
-    for use, symbol in _symbols(file):
-        uses[symbol.verdict if symbol else "unknown"] += 1
+    noted: list[tuple[Use, Symbol | None]] = []
+    for name, of_name in _by_name(file).items():
+        symbol = symbols.find(name)
+        uses[symbol.verdict if symbol else "unknown"] += len(of_name)
+        if symbol is None or symbol.verdict not in _NOTHING_TO_DO or name in constructs.OPERATION_LOADERS:
+            noted += ((use, symbol) for use in of_name)
+    is_gone = any(symbol is not None and symbol.verdict == "gone" for _, symbol in noted)
+    changed = {change.node for change in v1_first_names.find(file)} if is_gone else ()
+    for use, symbol in noted:
         place = _place(file, use, symbol, is_changed=use.node in changed)
         if place is not None:
             places.append(place)
@@ -251,11 +260,13 @@ def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
     )
 
 
-def _symbols(file: FileUses) -> Iterator[tuple[Use, Symbol | None]]:
-    """The uses of names of TensorFlow, each with what became of the name."""
+def _by_name(file: FileUses) -> dict[str, list[Use]]:
+    """The uses of TensorFlow by the names that they are of."""
+    found: dict[str, list[Use]] = {}
     for use in file.uses:
-        if use.symbol.startswith("tensorflow.") and not _is_special(use.name):
-            yield use, symbols.find(use.name)
+        if use.symbol.startswith("tensorflow."):
+            found.setdefault(use.name, []).append(use)
+    return {name: uses for name, uses in found.items() if not _is_special(name)}
 
 
 def _is_special(name: str) -> bool:
@@ -264,8 +275,6 @@ def _is_special(name: str) -> bool:
 
 def _place(file: FileUses, use: Use, symbol: Symbol | None, *, is_changed: bool) -> Place | None:
     """Return what a reader has to know, or to change, at a use of a name; None where there is nothing."""
-    if symbol is not None and symbol.verdict in _NOTHING_TO_DO and use.name not in constructs.OPERATION_LOADERS:
-        return None
     line = file.place(use.node)
     if symbol is None:
         sentence = replacements.find(use.name)

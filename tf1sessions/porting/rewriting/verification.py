@@ -56,10 +56,16 @@ _PLAIN = frozenset(["v1", "clean", "inputs", "functions", "native"])
 _GIVEN = ("seeds", "variables")
 #: The number of differences of checkpoints in a report. Arbitrary.
 _MOST_LINES = 5
-#: Finds this package as it is found here, and not a file of the program that has the name of a module.
+#: Finds this package as it is found here, and not a file of the program that has the name of a module. It ends with
+#: the process that has started it, even where that is killed.
 _PLAIN_RUN = """
-import sys
+import os, sys
 sys.path[:] = [entry for entry in sys.path if entry]
+if sys.platform == "linux":
+    import ctypes
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+    if os.getppid() != int(sys.argv[3]):
+        sys.exit(1)
 sys.path.append(sys.argv[2])
 import json
 from tf1sessions.porting.rewriting.{module} import main
@@ -428,7 +434,7 @@ def _run_plain(
         The exit code; None when the time was over.
     """
     package = os.fspath(Path(__file__).parents[3])
-    command = [sys.executable, "-c", _PLAIN_RUN.format(module=module), json.dumps(wanted), package]
+    command = [sys.executable, "-c", _PLAIN_RUN.format(module=module), json.dumps(wanted), package, str(os.getpid())]
     environment = {"TF_ENABLE_ONEDNN_OPTS": "0", **os.environ, **env}
     process: subprocess.Popen[bytes] | None = None
     ended = threading.Event()
