@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf1sessions import __version__
-from tf1sessions.cli.html_pages import check_page, write_page
 from tf1sessions.cli.programs import CONTEXT_SETTINGS
+from tf1sessions.garbage import collector_paused
 from tf1sessions.source.files import is_missing
 from tf1sessions.texts import ROWS, counted, figures, printable, quoted
 
@@ -78,9 +78,11 @@ def audit(sources: tuple[str, ...], all_steps: bool, as_json: bool, as_sarif: bo
         raise click.UsageError(f"--html {quoted(page)}: there is no such folder; make it first.")
     read = [source for source in sources if not os.path.isdir(source)]
     if page is not None:
+        from tf1sessions.cli.html_pages import check_page, write_page
+
         check_page(page, read)
 
-    with _counter(sys.stderr.isatty()) as progress:
+    with _counter(sys.stderr.isatty()) as progress, collector_paused():
         from tf1sessions.porting.audit.survey import survey
 
         found = survey(sources, progress, all_steps=all_steps, processes=len(os.sched_getaffinity(0)))

@@ -545,7 +545,7 @@ def test_several_processes_find_what_one_does(monkeypatch: pytest.MonkeyPatch) -
     alone = survey(["."])
     assert alone.by_hand >= 2 and alone.verdicts()["renamed"] == 1
     monkeypatch.setattr(audit_survey, "_PAYS", 1)
-    monkeypatch.setattr(audit_survey, "can_fork", lambda: True)  # pytest has threads, which these do not need
+    monkeypatch.setattr(audit_survey, "can_fork", lambda: True)  # nothing here uses TensorFlow
     forked = []
     monkeypatch.setattr(shares, "_Child", lambda *args, real=shares._Child: forked.append(real(*args)) or forked[-1])
     counts: list[int] = []
@@ -558,12 +558,19 @@ def test_several_processes_find_what_one_does(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shares, "_do", real)
 
 
-def test_a_process_with_threads_or_tensorflow_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares.threading, "active_count", lambda: 1)
+def test_a_process_with_tensorflow_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
     assert shares.can_fork()
     monkeypatch.setitem(sys.modules, "tensorflow", sys)
     assert not shares.can_fork()
-    monkeypatch.delitem(sys.modules, "tensorflow")
-    monkeypatch.setattr(shares.threading, "active_count", lambda: 2)
-    assert not shares.can_fork()
+
+
+@pytest.mark.usefixtures("tree")
+def test_the_command_uses_all_processors_for_large_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_survey, "_PAYS", 1)
+    monkeypatch.setattr(audit_survey, "can_fork", lambda: True)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    forked = []
+    monkeypatch.setattr(shares, "_Child", lambda *args, real=shares._Child: forked.append(real(*args)) or forked[-1])
+    assert run(".", "--json").exit_code == 1
+    assert len(forked) == 1

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...garbage import collector_paused
 from ...source import files as source_files
@@ -20,14 +20,16 @@ from ...source.projects import connect, read_files, read_project
 from ...source.symbols import Symbol
 from ...source.uses import FileUses, Use, canonical
 from ..rewriting import python_rules
-from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
-from ..rewriting.rules import python_two_modules, python_two_names, v1_first_names
+from ..rewriting.rules import python_two_modules, python_two_names
 from ..rewriting.scopes import is_tried
 from . import constructs
 from .order import imports_first
 from .record import STEPS, STEPS_BY_NAMES, Audit, FileAudit, Place, SymbolCount
 from .shares import Count, can_fork, divided, in_shares
+
+if TYPE_CHECKING:
+    from ..rewriting.python_two.conversion import Converted
 
 __all__ = ["survey"]
 
@@ -60,7 +62,8 @@ def survey(
         all_steps: Whether to port the files, in memory, to see how far the steps ``functions`` and ``native`` go: some
             tenths of a second a file.
         processes: How many processes may share the files, where there are so many that it pays. Those beside this one
-            are forked, so that more than one is used only in a process without threads and without TensorFlow.
+            are forked: more than one is for a process whose other threads do nothing meanwhile. Where TensorFlow is
+            loaded, one is used.
 
     Example:
         >>> import tempfile
@@ -174,9 +177,15 @@ def _audited(source: SourceText | Unread, file: FileUses | Unread) -> _Audited |
     return _Audited(file.interface(), audit, used)
 
 
+def _convert(source: SourceText) -> Converted:
+    from ..rewriting.python_two.conversion import convert  # here: few files are Python 2, and it takes a while
+
+    return convert(source)
+
+
 def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | Unread:
     """A file that only Python 2 can parse, as the step py3 converts it; why it is not read where that does not."""
-    result = convert(source)
+    result = _convert(source)
     files = read_project([result.source]).files
     if files:
         return files[0], _of_python_two(files[0], result, unread.place, unread.reason)
@@ -190,7 +199,7 @@ def _with_cells(file: FileUses) -> tuple[FileUses, FileAudit] | None:
     """A notebook with cells that Python 3 cannot parse, as the step py3 converts them; None for any other file."""
     if not notebooks.has_masked_cells(file.source.text):
         return None
-    result = convert(file.source)
+    result = _convert(file.source)
     cells = {kind: line for rule, line, _, kind in reversed(result.notes) if rule == "python-2-syntax"}
     if "change" in cells:
         (converted,) = read_project([result.source]).files
@@ -206,7 +215,7 @@ def _python_two(file: FileUses) -> FileAudit | None:
     found = next((each for each in python_two_names.find_builtins(file) if isinstance(each, Change)), None)
     if found is None:
         return None
-    return _of_python_two(file, convert(file.source), file.place(found.node), f"it is Python 2: {found.what}")
+    return _of_python_two(file, _convert(file.source), file.place(found.node), f"it is Python 2: {found.what}")
 
 
 def _of_python_two(file: FileUses, result: Converted, place: SourceLine, reason: str) -> FileAudit:
@@ -232,7 +241,7 @@ def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
         if symbol is None or symbol.verdict not in _NOTHING_TO_DO or name in constructs.OPERATION_LOADERS:
             noted += ((use, symbol) for use in of_name)
     is_gone = any(symbol is not None and symbol.verdict == "gone" for _, symbol in noted)
-    changed = {change.node for change in v1_first_names.find(file)} if is_gone else ()
+    changed = _of_first_names(file) if is_gone else frozenset()
     for use, symbol in noted:
         place = _place(file, use, symbol, is_changed=use.node in changed)
         if place is not None:
@@ -258,6 +267,13 @@ def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
         },
         places=tuple(sorted(_once(places), key=lambda place: _line(place.line))),
     )
+
+
+def _of_first_names(file: FileUses) -> frozenset[ast.AST]:
+    """The nodes at which a port writes names anew that left with TensorFlow 1.0."""
+    from ..rewriting.rules import v1_first_names
+
+    return frozenset(change.node for change in v1_first_names.find(file))
 
 
 def _by_name(file: FileUses) -> dict[str, list[Use]]:
