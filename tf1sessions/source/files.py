@@ -7,6 +7,7 @@ text. The text of a notebook is its code cells one after the other (notebooks.py
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import io
@@ -24,6 +25,10 @@ __all__ = ["SourceText", "find", "is_environment", "is_missing", "is_source", "r
 
 #: The largest file that is read, in bytes: a million lines of code have about 40 MB.
 LARGEST = 64_000_000
+#: From how many bytes on the machine is asked whether it has the memory for a file's syntax tree.
+_LARGE = 8_000_000
+#: How many bytes of a syntax tree there are for each byte of a text: a million lines of 41 MB took 5.7 GB.
+_OF_TREE = 150
 _SUFFIXES = (".py", ".pyw", ".ipynb")
 _SKIPPED = frozenset(["__pycache__", "node_modules", "site-packages"])
 
@@ -167,6 +172,9 @@ def read(path: Path, shown: str | None = None) -> SourceText | Unread:
         return Unread(SourceLine(shown, 1), "there is no such file")
     except OSError as error:
         return Unread(SourceLine(shown, 1), f"it cannot be read: {error.strerror}")
+    if len(data) > _LARGE and len(data) * _OF_TREE > (free := _available_memory()):
+        size = f"its syntax tree takes about {len(data) * _OF_TREE / 1e9:.1f} GB, of which {free / 1e9:.1f} are free"
+        return Unread(SourceLine(shown, 1), f"it cannot be read: {size}")
     if b"\0" in data:
         return Unread(SourceLine(shown, 1), "it is not a text")
     try:
@@ -181,3 +189,15 @@ def read(path: Path, shown: str | None = None) -> SourceText | Unread:
         return SourceText(path, shown, notebooks.mask(notebooks.read(text, shown)), encoding, notebook=text)
     except ScriptUsageError as error:
         return Unread(SourceLine(shown, 1), str(error).partition("\n")[0])
+
+
+def _available_memory() -> float:
+    """The bytes that this process can still have, by the machine and by the limit of its container."""
+    found = [float("inf")]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        text = Path("/proc/meminfo").read_text("ascii")
+        found.append(float(text.split("MemAvailable:")[1].split()[0]) * 1024)
+    with contextlib.suppress(OSError, ValueError):
+        limit, used = (Path("/sys/fs/cgroup", name).read_text("ascii") for name in ("memory.max", "memory.current"))
+        found.append(float(limit) - float(used))
+    return min(found)

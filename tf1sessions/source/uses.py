@@ -326,7 +326,7 @@ def _walk(file: FileUses) -> int:
             if kind is attribute:
                 base, length = _base(node)  # type: ignore[arg-type]
                 if base is not None:
-                    chains.setdefault(base.id, []).append(node)  # type: ignore[arg-type]
+                    chains.setdefault(base.id, []).append(node)
                     if depth + length > deepest:
                         deepest = depth + length
                     continue
