@@ -129,7 +129,9 @@ def test_a_text_that_memory_cannot_hold_as_a_tree_is_not_read(tmp_path: Path, mo
     assert isinstance(files.read(path), files.SourceText)
     monkeypatch.setattr(files, "_available_memory", lambda: 800_000.0)
     found = files.read(path)
-    assert isinstance(found, Unread) and found.reason.startswith("it cannot be read: its syntax tree takes about 0.0 GB")
+    assert isinstance(found, Unread) and found.reason.startswith(
+        "it cannot be read: its syntax tree takes about 0.0 GB"
+    )
 
 
 def test_places_of_a_notebook_are_those_of_its_cells() -> None:

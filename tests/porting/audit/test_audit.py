@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
+import datetime
 import json
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support import without_root
 
 from tf1sessions.cli.main import cli
 from tf1sessions.porting.audit import sarif, shares
@@ -442,6 +441,7 @@ def test_page_is_one_file_that_no_name_can_break() -> None:
     text = Path("out.html").read_text("utf-8")
     assert text.count("</script>") == 2 and "@DATA@" not in text and "http:" not in text and "https:" not in text
     data = json.loads(text.split('id="data">')[1].split("</script>")[0])
+    assert data["title"] == Path.cwd().name and data["date"] == datetime.date.today().isoformat()
     assert data["by_hand"] == 2 and dict(data["numbers"])["files"] == 5
     assert {row[0] for row in data["files"]} >= {"model.py", "old.py"}
     assert page(Audit((), ()), []).count("@DATA@") == 0
@@ -478,21 +478,6 @@ def test_all_steps(here: Path) -> None:
 def test_tables_agree() -> None:
     assert set(USED) == set(NOT_USED) == set(CONSTRUCTS)
     assert (*STEPS_BY_NAMES, "functions", "native") == STEPS
-
-
-def without_root(do: Callable[[], object]) -> None:
-    """Do something in a child that is not root, which may read everything; what it raises is raised here."""
-    if os.getuid():
-        do()
-        return
-    with ThreadPoolExecutor(1) as pool:  # the system call below changes one thread, whose user no other thread has
-        pool.submit(_as_nobody, do).result()
-
-
-def _as_nobody(do: Callable[[], object]) -> None:
-    setresuid, nobody = 117, 65534  # of Linux on x86-64
-    assert ctypes.CDLL(None, use_errno=True).syscall(setresuid, nobody, nobody, nobody) == 0
-    do()
 
 
 def test_what_may_not_be_read_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import wait_for
+from support import wait_for, without_root
 
 from tf1sessions.errors import UsageError
 from tf1sessions.porting.rewriting import replacing, writing
@@ -350,6 +351,25 @@ def test_a_copy_that_fails_leaves_nothing(project: Path, tmp_path: Path, monkeyp
     with pytest.raises(OSError, match="No space left"):
         write_copy([project], [], tmp_path / "more" / "out")
     assert os.listdir(tmp_path) == ["project"]
+
+
+def test_a_copy_of_what_may_not_be_read_names_it_and_leaves_nothing() -> None:
+    """Also where a folder that was copied before may not be written to, not even in the copy."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as top:  # pytest's own may be entered by its user alone
+        os.chmod(top, 0o777)
+        folder = Path(top, "project")
+        (folder / "a-locked").mkdir(parents=True)
+        (folder / "a-locked" / "a.py").write_text("old\n")
+        (folder / "a-locked").chmod(0o555)
+        (folder / "secret.py").write_text("old\n")
+        (folder / "secret.py").chmod(0)
+
+        def copy() -> None:
+            with pytest.raises(OSError, match=r"cannot be copied: \S*secret\.py: .*Permission denied"):
+                write_copy([folder], [], Path(top, "out"))
+
+        without_root(copy)
+        assert os.listdir(top) == ["project"]
 
 
 def test_a_copy_may_leave_out_names(project: Path, tmp_path: Path) -> None:
