@@ -3,7 +3,7 @@
     python benchmarks/auditing.py FOLDER...
     python benchmarks/auditing.py --lines 5000 20000 100000
 
-The first form takes your folders, the second writes a program of each number of lines: sessions, layers, loops, contrib.
+The first form takes your folders, the second writes a program of each number of lines: sessions, layers, contrib.
 Figures are of the whole command, its start included: elapsed seconds, and those of the processors, which a busy machine
 changes little. audit uses all processors for larger trees; with `--one` it is given one, as tf_upgrade_v2 uses one.
 tf_upgrade_v2 comes with TensorFlow; a file that its parser, google-pasta, cannot read ends its run, so such files are

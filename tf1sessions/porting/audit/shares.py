@@ -21,6 +21,9 @@ from typing import Any, BinaryIO, NoReturn
 
 __all__ = ["Count", "can_fork", "divided", "in_shares"]
 
+#: How often a child looks whether its parent is still there, in seconds. Arbitrary.
+_LOOKS_SECS = 0.2
+
 #: Yields what the other shares have to know, by number; is sent that of all; then yields its results, by number.
 Work = Callable[[Sequence[int]], Generator[dict[int, Any], dict[int, Any], None]]
 
@@ -97,11 +100,11 @@ class _Child:
 
     def __init__(self, share: Sequence[int], work: Work) -> None:
         theirs, ours = os.pipe(), os.pipe()
-        self._pid = os.fork()
+        parent, self._pid = os.getpid(), os.fork()
         if not self._pid:
             os.close(theirs[1])
             os.close(ours[0])
-            _do(share, work, open(theirs[0], "rb"), open(ours[1], "wb"))
+            _do(share, work, open(theirs[0], "rb"), open(ours[1], "wb"), parent)
         os.close(theirs[0])
         os.close(ours[1])
         self._to, self._from = open(theirs[1], "wb"), open(ours[0], "rb")
@@ -126,11 +129,13 @@ class _Child:
             self._to.close()
 
 
-def _do(share: Sequence[int], work: Work, requests: BinaryIO, replies: BinaryIO) -> NoReturn:
+def _do(share: Sequence[int], work: Work, requests: BinaryIO, replies: BinaryIO, parent: int) -> NoReturn:
     """Do a share in a child. Ctrl-C is the parent's to handle; without it, and at an error, the child just ends."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGALRM, lambda *_: os.getppid() == parent or os._exit(1))  # where it has been killed
+        signal.setitimer(signal.ITIMER_REAL, _LOOKS_SECS, _LOOKS_SECS)
         doing = work(share)
         pickle.dump(next(doing), replies, pickle.HIGHEST_PROTOCOL)
         replies.flush()
