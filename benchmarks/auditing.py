@@ -1,12 +1,13 @@
-"""How fast `tf1sessions audit` reads a tree, against tf_upgrade_v2 on the same files, in one run.
+"""How fast `tf1sessions audit` reads trees, against tf_upgrade_v2 on the same files, in one run.
 
     python benchmarks/auditing.py FOLDER...
-    python benchmarks/auditing.py --lines 20000
+    python benchmarks/auditing.py --lines 5000 20000 100000
 
-The first form takes your folders, the second writes a program of that many lines: sessions, layers, loops, contrib.
-Figures are of the whole command, its start included: elapsed seconds, and the processor's, which a busy machine changes
-little. tf_upgrade_v2 comes with TensorFlow; a file that its parser, google-pasta, cannot read ends its run, so such
-files are left out for both. `--growth` audits 1, 2, 4 and 8 times as much.
+The first form takes your folders, the second writes a program of each number of lines: sessions, layers, contrib.
+Figures are of the whole command, its start included: elapsed seconds, and those of the processors, which a busy machine
+changes little. audit uses all processors for larger trees; with `--one` it is given one, as tf_upgrade_v2 uses one.
+tf_upgrade_v2 comes with TensorFlow; a file that its parser, google-pasta, cannot read ends its run, so such files are
+left out for both. `--growth` audits 1, 2, 4 and 8 times as much.
 """
 
 from __future__ import annotations
@@ -60,29 +61,41 @@ PARTS = 8  # models in a file
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="*", type=Path)
-    parser.add_argument("--lines", type=int, default=20_000)
+    parser.add_argument("--lines", type=int, nargs="+", default=[20_000])
     parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--one", action="store_true")
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
+    if arguments.one:
+        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     with tempfile.TemporaryDirectory(prefix="tf1sessions-auditing-") as folder:
-        tree = Path(folder, "tree")
-        lines = copied(arguments.folders, tree) if arguments.folders else written(tree, arguments.lines)
-        print(f"{lines:,} lines in {len(list(tree.rglob('*.py'))):,} files, {os.cpu_count()} processors")
         if arguments.growth:
-            growth(Path(folder), arguments.lines)
-            return
-        ours = min(audit(tree) for _ in range(arguments.repeat))
-        report("tf1sessions audit", lines, ours)
-        print(f"  first line of output after {first_output(tree):.2f} s")
-        theirs = min(upgrade(tree, Path(folder, "out")) for _ in range(arguments.repeat))
-        report("tf_upgrade_v2", lines, theirs)
-        print(f"ratio {theirs[0] / ours[0]:.1f} elapsed, {theirs[1] / ours[1]:.1f} of the processor")
+            growth(Path(folder), arguments.lines[0])
+        elif arguments.folders:
+            tree = Path(folder, "tree")
+            compare(tree, copied(arguments.folders, tree), arguments.repeat)
+        else:
+            for size in arguments.lines:
+                tree = Path(folder, str(size))
+                compare(tree, written(tree, size), arguments.repeat)
 
 
-def report(name: str, lines: int, seconds: tuple[float, float]) -> None:
+def compare(tree: Path, lines: int, repeat: int) -> None:
+    """Audit a tree and upgrade it, in turns, and print the fastest of each with their ratio."""
+    processors = len(os.sched_getaffinity(0))
+    print(f"{lines:,} lines in {len(list(tree.rglob('*.py'))):,} files, {processors} processors")
+    runs = [(audit(tree), upgrade(tree, tree.with_name("out"))) for _ in range(repeat)]
+    ours, theirs = (tuple(map(min, zip(*side, strict=True))) for side in zip(*runs, strict=True))
+    report("tf1sessions audit", lines, ours)
+    print(f"  first line of output after {first_output(tree):.2f} s")
+    report("tf_upgrade_v2", lines, theirs)
+    print(f"ratio {theirs[0] / ours[0]:.1f} elapsed, {theirs[1] / ours[1]:.1f} of the processors")
+
+
+def report(name: str, lines: int, seconds: tuple[float, ...]) -> None:
     elapsed, busy = seconds
     print(
-        f"{name}: {elapsed:.2f} s, {busy:.2f} of the processor; {lines / elapsed:,.0f} and {lines / busy:,.0f} lines/s"
+        f"{name}: {elapsed:.2f} s, {busy:.2f} of the processors; {lines / elapsed:,.0f} and {lines / busy:,.0f} lines/s"
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import ctypes
 import dataclasses
 import os
+import platform
 import signal
 import tarfile
 import tempfile
@@ -192,3 +194,25 @@ def leftovers(before: Alive) -> list[str]:
         where = traceback.extract_stack(frame)[-1] if frame else None
         found.append(f"thread {thread.name!r}" + (f" at {where.filename}:{where.lineno}" if where else ""))
     return found
+
+
+#: The number of the system call setresuid, which C's function of that name makes for all threads.
+_SETRESUID = {"x86_64": 117, "aarch64": 147}
+
+
+def without_root(do: Callable[[], object]) -> None:
+    """Do something as a user who is not root, who may read everything; what it raises is raised here.
+
+    Modules that it needs are imported before: another user may not be let into where Python is.
+    """
+    if os.getuid():
+        do()
+        return
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:  # the user of one thread is changed, which then ends
+        executor.submit(_as_nobody, do).result()
+
+
+def _as_nobody(do: Callable[[], object]) -> None:
+    nobody = 65534
+    assert ctypes.CDLL(None).syscall(_SETRESUID[platform.machine()], nobody, nobody, nobody) == 0
+    do()

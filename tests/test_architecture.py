@@ -63,6 +63,7 @@ BELOW: dict[str, tuple[str, ...]] = {
         "source",
         "texts",
         "files",
+        "garbage",
         "runtime",
         "sessions",
         "models",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -132,6 +131,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
         return
+    import tempfile  # here: what only reads starts sooner
+
     handle, beside = tempfile.mkstemp(prefix=".tf1sessions-", dir=os.path.dirname(os.path.abspath(path)))
     try:
         with open(handle, "w", encoding="utf-8") as stream:

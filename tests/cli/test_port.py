@@ -369,10 +369,10 @@ def test_wrong_calls(here: Path, args: list[str], why: str) -> None:
 
 
 def test_a_failed_write_is_an_error_and_writes_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(source: str, target: str) -> None:
-        raise OSError(28, "No space left on device", target)
+    def failing(handle: int) -> None:
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", failing)
+    monkeypatch.setattr(os, "fsync", failing)
     before = times(here)
     done = call("package", "--to", "v1", "--write")
     assert done.exit_code == 1 and "No space left on device" in done.stderr

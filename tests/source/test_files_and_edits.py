@@ -119,3 +119,23 @@ def test_edits_at_one_place_keep_their_order_and_overlapping_ones_are_refused():
         apply("abc", [Edit(0, 2, ""), Edit(1, 3, "")])
     assert overlap([Edit(0, 2, "")], [Edit(1, 1, "x")]) and overlap([Edit(0, 2, "")], [Edit(0, 2, "x")])
     assert not overlap([Edit(0, 2, "")], [Edit(2, 3, "x"), Edit(0, 0, "y"), Edit(2, 2, "z")])
+
+
+def test_a_text_that_memory_cannot_hold_as_a_tree_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.py"
+    path.write_text("x = 1\n" * 1000)
+    assert isinstance(files.read(path), files.SourceText)
+    monkeypatch.setattr(files, "_LARGE", 1000)
+    assert isinstance(files.read(path), files.SourceText)
+    monkeypatch.setattr(files, "_available_memory", lambda: 800_000.0)
+    found = files.read(path)
+    assert isinstance(found, Unread) and found.reason.startswith(
+        "it cannot be read: its syntax tree takes about 0.0 GB"
+    )
+
+
+def test_places_of_a_notebook_are_those_of_its_cells() -> None:
+    cells = [notebooks.Cell(1, "x = 1\ny = 2\n"), notebooks.Cell(2, "!ls"), notebooks.Cell(3, "%%bash\nls")]
+    source = files.SourceText(Path("a.ipynb"), "a.ipynb", notebooks.mask(cells), notebook="{}")
+    found = [(place.cell, place.line) for place in map(source.place, range(1, 12))]
+    assert found == [(1, 1), (1, 1), (1, 2), (1, 3), (2, 1), (2, 1), (3, 1), (3, 1), (3, 2), (3, 2), (3, 2)]

@@ -8,7 +8,8 @@ import pytest
 
 from tf1sessions.source import files
 from tf1sessions.source.program import Unread
-from tf1sessions.source.uses import FileUses, canonical, read_file, read_project
+from tf1sessions.source.projects import read_project
+from tf1sessions.source.uses import FileUses, canonical, read_file
 
 HEAD = "import tensorflow as tf\n"
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf1sessions import __version__
-from tf1sessions.cli.html_pages import check_page, write_page
 from tf1sessions.cli.programs import CONTEXT_SETTINGS
+from tf1sessions.garbage import collector_paused
+from tf1sessions.source.files import is_missing
 from tf1sessions.texts import ROWS, counted, figures, printable, quoted
 
 if TYPE_CHECKING:
@@ -71,22 +72,25 @@ def audit(sources: tuple[str, ...], all_steps: bool, as_json: bool, as_sarif: bo
     if as_json and as_sarif:
         raise click.UsageError("--json or --sarif: both are for other programs, which read one of them.")
     for source in sources:
-        if not Path(source).exists():
+        if is_missing(source):
             raise click.UsageError(f"There is no file or folder {quoted(source)}.")
-    if page is not None and not Path(page).absolute().parent.is_dir():
+    if page is not None and not os.path.isdir(Path(page).absolute().parent):
         raise click.UsageError(f"--html {quoted(page)}: there is no such folder; make it first.")
     read = [source for source in sources if not os.path.isdir(source)]
     if page is not None:
+        from tf1sessions.cli.html_pages import check_page, write_page
+
         check_page(page, read)
 
-    with _counter(sys.stderr.isatty()) as progress:
+    with _counter(sys.stderr.isatty()) as progress, collector_paused():
         from tf1sessions.porting.audit.survey import survey
+        from tf1sessions.sessions.machine import usable_cores
 
-        found = survey(sources, progress, all_steps=all_steps)
+        found = survey(sources, progress, all_steps=all_steps, processes=usable_cores())
     if page is not None:
         from tf1sessions.porting.audit.html_report import page as page_of
 
-        write_page(page, page_of(found, sources), read)
+        write_page(page, page_of(found, sources, __version__), read)
     if as_json:
         click.echo(json.dumps(found.to_json(), indent=1))
     elif as_sarif:

@@ -110,7 +110,7 @@ def port(
         check_out(paths, Path(out))
     verify = None if verified is None else _verifier(paths, verified, trace, time_limit)
     steps = with_requirements(
-        ported(read, to, [path for path in paths if path.is_dir()], inputs=inputs is not None), paths
+        ported(read, to, [path for path in paths if os.path.isdir(path)], inputs=inputs is not None), paths
     )
     if write and not force:
         _check_committed([file.before for file in over_all(steps) if file.is_changed])
@@ -154,7 +154,7 @@ def _read(paths: Sequence[Path]) -> list[SourceText | Unread]:
     from tf1sessions.texts import quoted
 
     for path in paths:
-        if not path.exists():
+        if files.is_missing(path):
             raise ScriptUsageError(f"there is no file or folder {quoted(str(path))}", where="SRC")
     read = [each if isinstance(each, Unread) else files.read(each) for each in files.find(paths)]
     if not read:

@@ -18,7 +18,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 
-__all__ = ["REPLACED", "hidden_folder"]
+__all__ = ["REPLACED", "hidden_folder", "remove_folder"]
 
 #: A folder inside of a hidden one, for what is being replaced: where it has something, that may be the only copy.
 REPLACED = "old"
@@ -58,9 +58,17 @@ def hidden_folder(target: str) -> Iterator[str]:
                 return
         finally:
             if is_own:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_folder(folder)
             if handle is not None:
                 os.close(handle)
+
+
+def remove_folder(folder: str | os.PathLike[str]) -> None:
+    """Remove a folder that is ours with all that is in it: copies of folders that nobody may write to as well."""
+    for inner, _, _ in os.walk(folder):
+        with contextlib.suppress(OSError):
+            os.chmod(inner, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _locked(folder: str) -> tuple[int | None, bool | None]:
@@ -96,7 +104,7 @@ def _remove_left(above: str, stem: str) -> None:
             continue
         try:
             if locked and not _has_replaced(folder):
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_folder(folder)
         finally:
             os.close(handle)
 

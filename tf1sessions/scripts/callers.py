@@ -6,8 +6,6 @@ import os
 import sys
 from typing import Any
 
-from tf1sessions.sessions.watchdog import is_program
-
 __all__ = ["by_program", "of_program"]
 
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
@@ -48,6 +46,8 @@ def _kind(path: str) -> bool | None:
     if path.startswith(_OURS) or path == _ASSERTIONS:
         kind = None
     else:
+        from tf1sessions.sessions.watchdog import is_program  # here: an audit reads tables that come along with this
+
         generated = path.startswith("<") and not path.startswith(_TYPED_IN)  # a dataclass's methods, and the like
         kind = not generated and is_program(path) and not any(name in path for name in _INSTALLED)
     _kinds[path] = kind

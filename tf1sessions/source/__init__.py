@@ -7,7 +7,8 @@ Files::
     notebooks.py         the cells of a notebook, as Python
     files.py             files of any encoding and line ends, so that they can be written back as they were
     edits.py             edits at the places of syntax nodes; the rest of a text stays as it is
-    uses.py              uses of imported names, over the files of a project
+    uses.py              uses of imported names in a file
+    projects.py          the same over the files of a project, which import from each other
     program.py           a script, module or notebook as a syntax tree, with the modules that it imports
     names.py             what the names in it mean
     effects.py           which of TensorFlow's calls make operations and sessions

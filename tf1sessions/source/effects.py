@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 __all__ = [
@@ -101,6 +102,7 @@ def is_session(path: str | None) -> bool:
     return path in SESSIONS
 
 
+@functools.lru_cache(maxsize=8192)
 def makes_operations(path: str | None) -> bool:
     """Whether calling ``path`` adds operations to a graph.
 

@@ -7,7 +7,9 @@ text. The text of a notebook is its code cells one after the other (notebooks.py
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import io
 import os
 import tokenize
@@ -19,10 +21,14 @@ from ..files import read_whole, walk
 from . import notebooks
 from .program import SourceLine, Unread
 
-__all__ = ["SourceText", "find", "is_environment", "is_source", "read"]
+__all__ = ["SourceText", "find", "is_environment", "is_missing", "is_source", "read"]
 
 #: The largest file that is read, in bytes: a million lines of code have about 40 MB.
 LARGEST = 64_000_000
+#: From how many bytes on the machine is asked whether it has the memory for a file's syntax tree.
+_LARGE = 8_000_000
+#: How many bytes of a syntax tree there are for each byte of a text: a million lines of 41 MB took 5.7 GB.
+_OF_TREE = 150
 _SUFFIXES = (".py", ".pyw", ".ipynb")
 _SKIPPED = frozenset(["__pycache__", "node_modules", "site-packages"])
 
@@ -71,8 +77,29 @@ class SourceText:
         """Return where line ``line`` of the text is; of a notebook the cell and the line in it."""
         if self.notebook is None:
             return SourceLine(self.shown, line)
-        cell, inner = notebooks.cell_line(self.text, line)
+        lines = self._cell_lines
+        cell, inner = lines[min(line, len(lines)) - 1]
         return SourceLine(self.shown, inner, cell)
+
+    @functools.cached_property
+    def _cell_lines(self) -> list[tuple[int, int]]:
+        return notebooks.cell_lines(self.text)
+
+
+def is_missing(path: str | os.PathLike[str]) -> bool:
+    """Whether there is nothing at a path, as far as this user may see: what is there may be unreadable.
+
+    Example:
+        >>> is_missing("."), is_missing("no_such_file.py")
+        (False, True)
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):  # a folder above it may not be looked into; no path at all
+        return False
+    return False
 
 
 def is_source(name: str) -> bool:
@@ -94,7 +121,7 @@ def find(
     """
     seen: set[Path] = set()
     for path in map(Path, paths):
-        for found in _below(path, is_wanted) if path.is_dir() else [path]:
+        for found in _below(path, is_wanted) if os.path.isdir(path) else [path]:
             if isinstance(found, Unread):
                 yield found
             elif (real := _resolved(found)) not in seen:
@@ -129,7 +156,7 @@ def is_environment(folder: str) -> bool:
 
 
 def _unread_folder(error: OSError) -> Unread:
-    return Unread(SourceLine(str(error.filename), 1), f"the folder cannot be read: {error.strerror}")
+    return Unread(SourceLine(os.fspath(Path(error.filename)), 1), f"the folder cannot be read: {error.strerror}")
 
 
 def read(path: Path, shown: str | None = None) -> SourceText | Unread:
@@ -145,6 +172,9 @@ def read(path: Path, shown: str | None = None) -> SourceText | Unread:
         return Unread(SourceLine(shown, 1), "there is no such file")
     except OSError as error:
         return Unread(SourceLine(shown, 1), f"it cannot be read: {error.strerror}")
+    if len(data) > _LARGE and len(data) * _OF_TREE > (free := _available_memory()):
+        size = f"its syntax tree takes about {len(data) * _OF_TREE / 1e9:.1f} GB, of which {free / 1e9:.1f} are free"
+        return Unread(SourceLine(shown, 1), f"it cannot be read: {size}")
     if b"\0" in data:
         return Unread(SourceLine(shown, 1), "it is not a text")
     try:
@@ -159,3 +189,15 @@ def read(path: Path, shown: str | None = None) -> SourceText | Unread:
         return SourceText(path, shown, notebooks.mask(notebooks.read(text, shown)), encoding, notebook=text)
     except ScriptUsageError as error:
         return Unread(SourceLine(shown, 1), str(error).partition("\n")[0])
+
+
+def _available_memory() -> float:
+    """The bytes that this process can still have, by the machine and by the limit of its container."""
+    found = [float("inf")]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        text = Path("/proc/meminfo").read_text("ascii")
+        found.append(float(text.split("MemAvailable:")[1].split()[0]) * 1024)
+    with contextlib.suppress(OSError, ValueError):
+        limit, used = (Path("/sys/fs/cgroup", name).read_text("ascii") for name in ("memory.max", "memory.current"))
+        found.append(float(limit) - float(used))
+    return min(found)

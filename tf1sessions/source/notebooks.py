@@ -21,7 +21,7 @@ from ..errors import ScriptUsageError
 __all__ = [
     "Cell",
     "begins_cell",
-    "cell_line",
+    "cell_lines",
     "is_masked",
     "mask",
     "mask_lines",
@@ -210,16 +210,23 @@ def has_masked_cells(text: str) -> bool:
     return re.search(rf"^{_CELL}\d+\n#{_MASKED}", text, re.MULTILINE) is not None
 
 
-def cell_line(text: str, line: int) -> tuple[int, int]:
-    """Return the cell, and the line in it, that a line of a masked text is.
+def cell_lines(text: str) -> list[tuple[int, int]]:
+    """Return for each line of a masked text the cell that it is in, and the line in it; the first one before all cells.
 
-    Where there is none, as in a notebook of text cells only, it is the first.
+    Example:
+        >>> cell_lines(mask([Cell(1, "x = 1"), Cell(2, "y = 2")]))
+        [(1, 1), (1, 1), (2, 1), (2, 1)]
     """
-    before = text.split("\n")[:line]
-    start = max((index for index, each in enumerate(before) if each.startswith(_CELL)), default=None)
-    if start is None:
-        return 1, 1
-    return int(before[start].removeprefix(_CELL)), max(1, line - start - 1)
+    found: list[tuple[int, int]] = []
+    cell, inner = 1, 1
+    begun = False
+    for line in text.split("\n"):
+        if line.startswith(_CELL):
+            cell, inner, begun = int(line.removeprefix(_CELL)), 0, True
+        elif begun:
+            inner += 1
+        found.append((cell, max(1, inner)))
+    return found
 
 
 def replace_cells(text: str, sources: dict[int, str]) -> str:

@@ -125,9 +125,9 @@ def read_script(path: str | os.PathLike[str]) -> Program:
     """
     shown = os.fspath(path)
     file = Path(path)
-    if file.is_dir():
+    if os.path.isdir(file):
         inner = file / "__main__.py"
-        if not inner.is_file():
+        if not os.path.isfile(inner):
             raise ScriptUsageError(f"{shown} is a folder", next_step="Give the script in it.")
         return read_script(inner)
     try:
@@ -169,12 +169,12 @@ def read_module(name: str) -> Program:
     for root in roots:
         base = root.joinpath(*parts)
         for file in (base.with_name(f"{base.name}.py"), base / "__main__.py"):
-            if file.is_file():
+            if os.path.isfile(file):
                 shown = min(os.path.relpath(file), str(file), key=len)
                 package = ".".join(parts if file.name == "__main__.py" else parts[:-1])
                 main = _script(_text(read_whole(file), shown), "__main__", shown)
                 return _with_imports(main, [], root, file, package)
-        if base.is_dir():
+        if os.path.isdir(base):
             raise ScriptUsageError(
                 f"{name} is a package without __main__.py", next_step=f"Give a module of it: -m {name}.MODULE."
             )
@@ -332,6 +332,6 @@ def _file_of(root: Path, name: str) -> Path | None:
         return None
     base = root.joinpath(*name.split("."))
     for file in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
-        if file.is_file():
+        if os.path.isfile(file):
             return file
     return None

@@ -4,7 +4,7 @@ Data flow: :func:`read_file` walks the syntax tree of one file once and notes it
 (``tf.contrib.layers.conv2d``) and what else binds names. Where a name is bound by imports of one module only, and by
 nothing else in the file, every chain that begins with it is a use. Where it is bound otherwise too (a parameter called
 ``tf``), names.py decides for each place by its scope; what stays open is listed in :attr:`FileUses.unclear`.
-:func:`read_project` does so for the files of a project, where a file may import from another what that one imported.
+projects.py does so for the files of a project, where a file may import from another what that one imported.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 from ..errors import PythonTwoError
-from ..garbage import collector_paused
 from . import python2
 from .edits import Positions
 from .files import SourceText
@@ -30,13 +29,14 @@ from .program import Program, SourceFile, SourceLine, Unread, absolute, too_deep
 __all__ = [
     "FileUses",
     "ImportedName",
-    "Project",
+    "Modules",
     "Use",
+    "bind",
     "bodies",
     "canonical",
     "chain_base",
     "read_file",
-    "read_project",
+    "resolve",
     "suffix",
 ]
 
@@ -64,7 +64,7 @@ class ImportedName:
     meaning: str
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(eq=False, slots=True)  # made by the thousand: a frozen one takes twice as long
 class Use:
     """A use of an imported module or of a name in it.
 
@@ -74,17 +74,17 @@ class Use:
         call: The call whose function it is.
         direct: Whether the chain begins with the name of an import: ``tf.layers.dense``, not ``tfl.dense`` after
             ``tfl = tf.layers``, and not what comes from another file of the project.
+        name: The symbol by the name that tutorials use: ``"tf.layers.dense"``.
     """
 
     symbol: str
     node: ast.expr
     call: ast.Call | None = None
     direct: bool = True
+    name: str = ""
 
-    @property
-    def name(self) -> str:
-        """The symbol by the name that tutorials use: ``"tf.layers.dense"``."""
-        return canonical(self.symbol)
+    def __post_init__(self) -> None:
+        self.name = canonical(self.symbol)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -117,6 +117,7 @@ class FileUses:
         chains: The outermost chains of attributes and the names that stand alone, by the name that they begin with.
         calls: The call that a node is the function of.
         loops: All ``for`` and ``while`` statements.
+        methods: The names of functions that stand directly in a class.
         meanings: What the imports of this file and its simple aliases (``tfl = tf.layers``) bind names to.
         imported: The names that import statements bind to what is not of the project.
         uses: Of all imported names.
@@ -134,11 +135,18 @@ class FileUses:
     chains: dict[str, list[_Chain]] = dataclasses.field(default_factory=dict)
     calls: dict[ast.expr, ast.Call] = dataclasses.field(default_factory=dict)
     loops: list[ast.For | ast.AsyncFor | ast.While] = dataclasses.field(default_factory=list)
+    methods: set[str] = dataclasses.field(default_factory=set)
     meanings: dict[str, str] = dataclasses.field(default_factory=dict)
     imported: set[str] = dataclasses.field(default_factory=set)
     uses: list[Use] = dataclasses.field(default_factory=list)
     unclear: list[Use] = dataclasses.field(default_factory=list)
     siblings: tuple[FileUses, ...] = ()
+
+    @cached_property
+    def libraries(self) -> frozenset[str]:
+        """The packages that its imports and uses are of: the first parts of their names."""
+        names = [each.meaning for each in self.imports]
+        return frozenset(name.partition(".")[0] for name in {*names, *(use.symbol for use in self.uses)})
 
     @cached_property
     def positions(self) -> Positions:
@@ -148,6 +156,22 @@ class FileUses:
     def parents(self) -> Mapping[ast.AST, ast.AST]:
         """The parent of each node. Made on first use: most files are not changed."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def interface(self) -> FileUses:
+        """Return what other files see of this one, small enough for another process: without its text and its tree."""
+        statement, alias = ast.Import([]), ast.alias("")
+        return FileUses(
+            dataclasses.replace(self.source, text="", notebook=None),
+            self.module,
+            self.is_package,
+            ast.Module([], []),
+            [dataclasses.replace(each, statement=statement, alias=alias) for each in self.imports],
+            {name: [alias] * len(nodes) for name, nodes in self.bound.items()},
+            self.assigned,
+            methods=self.methods,
+            meanings=self.meanings,
+            imported=self.imported,
+        )
 
     @property
     def connected(self) -> tuple[FileUses, ...]:
@@ -205,12 +229,31 @@ class FileUses:
         return found
 
 
-@dataclasses.dataclass(frozen=True)
-class Project:
-    """Files that import each other, and those that could not be read."""
+class Modules:
+    """The files of a project, by the names that one of them imports them by.
 
-    files: tuple[FileUses, ...]
-    unread: tuple[Unread, ...] = ()
+    Args:
+        everywhere: By their names in full.
+        beside: Those in the folder of the file that imports, by bare names, which come first.
+        tops: What the names of ``everywhere`` begin with.
+    """
+
+    def __init__(
+        self,
+        everywhere: Mapping[str, FileUses] | None = None,
+        beside: Mapping[str, FileUses] | None = None,
+        tops: Collection[str] = (),
+    ) -> None:
+        self._everywhere = everywhere or {}
+        self._beside = beside or {}
+        self._tops = tops
+
+    def get(self, name: str) -> FileUses | None:
+        return self._beside.get(name) or self._everywhere.get(name)
+
+    def has_top(self, name: str) -> bool:
+        """Whether the name of a file begins with ``name``."""
+        return name in self._tops or name in self._beside
 
 
 def chain_base(chain: ast.expr) -> str:
@@ -232,7 +275,7 @@ def bodies(node: ast.AST | None) -> list[list[ast.stmt]]:
 
 
 def read_file(source: SourceText, module: str = "__main__", *, is_package: bool = False) -> FileUses | Unread:
-    """Read the uses in one file; for what it imports from other files of a project see :func:`read_project`.
+    """Read the uses in one file; for what it imports from other files of a project see projects.py.
 
     Returns:
         The uses; or an Unread that says why the file is no Python that this Python can read. Its ``reason`` begins
@@ -251,7 +294,7 @@ def read_file(source: SourceText, module: str = "__main__", *, is_package: bool 
     deep = too_deep(_walk(file))
     if deep is not None:
         return Unread(source.place(1), f"it {deep}")
-    _resolve(file, {})
+    resolve(file, Modules())
     return file
 
 
@@ -263,7 +306,10 @@ def _reason(error: SyntaxError, two: PythonTwoError | None) -> str:
 
 def _walk(file: FileUses) -> int:
     """Note imports, chains, calls, loops and bindings, level by level; return how many levels the tree has."""
-    calls, bound = file.calls, file.bound
+    calls = file.calls
+    bound: dict[str, list[Any]] = file.bound
+    chains: dict[str, list[Any]] = file.chains
+    name, attribute, call, constant, load = ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Load
     level: list[ast.AST] = [file.tree]
     depth = deepest = 0
     while level:
@@ -271,16 +317,20 @@ def _walk(file: FileUses) -> int:
         below: list[ast.AST] = []
         for node in level:
             kind = node.__class__
-            if kind is ast.Name and node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
-                bound.setdefault(node.id, []).append(node)  # type: ignore[attr-defined]
+            if kind is constant:
                 continue
-            if kind is ast.Name or kind is ast.Attribute:
+            if kind is name:
+                of = chains if node.ctx.__class__ is load else bound  # type: ignore[attr-defined]
+                of.setdefault(node.id, []).append(node)  # type: ignore[attr-defined]
+                continue
+            if kind is attribute:
                 base, length = _base(node)  # type: ignore[arg-type]
                 if base is not None:
-                    file.chains.setdefault(base.id, []).append(node)  # type: ignore[arg-type]
-                    deepest = max(deepest, depth + length)
+                    chains.setdefault(base.id, []).append(node)
+                    if depth + length > deepest:
+                        deepest = depth + length
                     continue
-            elif kind is ast.Call:
+            elif kind is call:
                 calls[node.func] = node  # type: ignore[attr-defined, assignment]
             elif kind in _NOTED:
                 _note(file, node)
@@ -322,6 +372,8 @@ def _note(file: FileUses, node: ast.AST) -> None:
     elif isinstance(node, _NAMED):
         if node.name:
             file.bound.setdefault(node.name, []).append(node)
+        if isinstance(node, ast.ClassDef):
+            file.methods.update(each.name for each in node.body if isinstance(each, ast.FunctionDef))
     elif isinstance(node, _LOOPS):
         file.loops.append(node)
 
@@ -352,9 +404,9 @@ def _imported(node: ast.Import | ast.ImportFrom, file: FileUses) -> Iterator[Imp
 # -- meanings ---------------------------------------------------------------------------------------------------------
 
 
-def _resolve(file: FileUses, project: Mapping[str, FileUses]) -> None:
+def resolve(file: FileUses, project: Modules) -> None:
     """Find the uses of a file. ``project`` has the files by their modules, for names that come through them."""
-    differing, aliases = _bind(file, project)
+    differing, aliases = bind(file, project)
     by_scope = {name for name in file.meanings if name in file.bound and name not in aliases} | differing
     names: Names | None = None
     file.uses, file.unclear = [], []
@@ -376,12 +428,12 @@ def _resolve(file: FileUses, project: Mapping[str, FileUses]) -> None:
         found.sort(key=lambda use: (use.node.lineno, use.node.col_offset))
 
 
-def _bind(file: FileUses, project: Mapping[str, FileUses]) -> tuple[set[str], set[str]]:
+def bind(file: FileUses, project: Modules) -> tuple[set[str], set[str]]:
     """Bind the names of imports and aliases; return those of imports that differ, and the aliases."""
     return _bind_imports(file, project), _bind_aliases(file)
 
 
-def _bind_imports(file: FileUses, project: Mapping[str, FileUses]) -> set[str]:
+def _bind_imports(file: FileUses, project: Modules) -> set[str]:
     """Bind names to what the imports say; return those that imports bind to different things."""
     file.meanings, file.imported, differing = {}, set(), set()
     for each in file.imports:
@@ -421,9 +473,11 @@ def _base_is_clear(file: FileUses, name: str, aliases: Collection[str]) -> bool:
     return base in aliases or base not in file.bound
 
 
-def _through_project(symbol: str, project: Mapping[str, FileUses]) -> str:
+def _through_project(symbol: str, project: Modules) -> str:
     """A symbol whose module is a file of the project, as what that file imported it from."""
     for _ in range(_DEEPEST):
+        if not project.has_top(symbol.partition(".")[0]):
+            return symbol
         parts = symbol.split(".")
         for length in range(len(parts) - 1, 0, -1):
             target = project.get(".".join(parts[:length]))
@@ -479,64 +533,3 @@ def suffix(chain: ast.expr) -> str:
         parts.append(f".{chain.attr}")
         chain = chain.value
     return "".join(reversed(parts))
-
-
-# -- a project --------------------------------------------------------------------------------------------------------
-
-
-def read_project(sources: Iterable[SourceText | Unread], roots: Iterable[Path] = ()) -> Project:
-    """Read the uses in all files of a project.
-
-    Args:
-        sources: The files, and those that could not be read, which are passed on.
-        roots: Folders from which modules of the project are imported, besides those that the files are in.
-
-    Example:
-        >>> from tf1sessions.source import files
-        >>> read_project(map(files.read, files.find(["src"]))).files   # doctest: +SKIP
-    """
-    with collector_paused():  # which looked at all syntax trees for most of the time
-        return _read_project(sources, [root.resolve() for root in roots])
-
-
-def _read_project(sources: Iterable[SourceText | Unread], folders: Collection[Path]) -> Project:
-    read: list[FileUses] = []
-    unread: list[Unread] = []
-    for source in sources:
-        module, is_package = _module_of(source.path, folders) if isinstance(source, SourceText) else ("", False)
-        file = read_file(source, module, is_package=is_package) if isinstance(source, SourceText) else source
-        (read if isinstance(file, FileUses) else unread).append(file)  # type: ignore[arg-type]
-    by_module = {file.module: file for file in read}
-    by_folder: dict[Path, dict[str, FileUses]] = {}  # a script imports what lies beside it by a bare name
-    for file in read:
-        by_folder.setdefault(file.source.path.parent, {})[file.source.path.stem] = file
-    visible = {file: {**by_module, **by_folder[file.source.path.parent]} for file in read}
-    importers = [file for file in read if any(_imports_from(each, visible[file]) for each in file.imports)]
-    for _ in range(_DEEPEST):
-        known = {file: file.meanings for file in importers}
-        for file in importers:
-            _bind(file, visible[file])
-        if known == {file: file.meanings for file in importers}:
-            break
-    for file in importers:
-        _resolve(file, visible[file])
-    for file in read:
-        file.siblings = tuple(read)
-    return Project(tuple(read), tuple(unread))
-
-
-def _imports_from(each: ImportedName, project: Mapping[str, FileUses]) -> bool:
-    return any(name in project for name in (each.meaning, each.module, each.module.partition(".")[0]))
-
-
-def _module_of(path: Path, roots: Collection[Path]) -> tuple[str, bool]:
-    """The name that a file is imported by: from the first root that it is below, or from above its packages."""
-    full = path.resolve()
-    root = next((root for root in roots if full.is_relative_to(root)), None)
-    if root is None:
-        root = full.parent
-        while (root / "__init__.py").is_file() and root != root.parent:
-            root = root.parent
-    parts = list(full.relative_to(root).with_suffix("").parts)
-    is_package = parts[-1] == "__init__"
-    return ".".join(parts[:-1] if is_package else parts), is_package

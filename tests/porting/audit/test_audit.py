@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
+import signal
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support import without_root
 
 from tf1sessions.cli.main import cli
-from tf1sessions.porting.audit import sarif
+from tf1sessions.porting.audit import sarif, shares
+from tf1sessions.porting.audit import survey as audit_survey
 from tf1sessions.porting.audit.constructs import CONSTRUCTS
 from tf1sessions.porting.audit.html_report import page
 from tf1sessions.porting.audit.order import imports_first
@@ -435,6 +441,7 @@ def test_page_is_one_file_that_no_name_can_break() -> None:
     text = Path("out.html").read_text("utf-8")
     assert text.count("</script>") == 2 and "@DATA@" not in text and "http:" not in text and "https:" not in text
     data = json.loads(text.split('id="data">')[1].split("</script>")[0])
+    assert data["title"] == Path.cwd().name and data["date"] == datetime.date.today().isoformat()
     assert data["by_hand"] == 2 and dict(data["numbers"])["files"] == 5
     assert {row[0] for row in data["files"]} >= {"model.py", "old.py"}
     assert page(Audit((), ()), []).count("@DATA@") == 0
@@ -473,9 +480,82 @@ def test_tables_agree() -> None:
     assert (*STEPS_BY_NAMES, "functions", "native") == STEPS
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-def test_an_unreadable_folder_is_reported(here: Path) -> None:
+def test_what_may_not_be_read_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own may be read by its user alone
+        os.chmod(folder, 0o755)
+        monkeypatch.chdir(folder)
+        _check_what_may_not_be_read(Path(folder))
+        monkeypatch.undo()
+
+
+def _check_what_may_not_be_read(here: Path) -> None:
     (here / "a.py").write_bytes(USE)
+    (here / "secret.py").write_bytes(USE)
+    (here / "secret.py").chmod(0)
     (here / "closed").mkdir(mode=0)
-    rules = {file.file: [place.rule for place in file.places] for file in survey(["."]).files}
-    assert rules == {"a.py": ["gone-symbol"], "closed": ["unreadable"]}
+    (here / "listed").mkdir()
+    (here / "listed/b.py").write_bytes(USE)
+    (here / "listed").chmod(0o644)  # its names may be read, and no file of it opened
+    found: list[Audit] = []
+    without_root(lambda: found.append(survey(["."])))
+    rules = {file.file: [place.rule for place in file.places] for file in found[0].files}
+    assert rules == {
+        "a.py": ["gone-symbol"],
+        "secret.py": ["unreadable"],
+        "closed": ["unreadable"],
+        "listed/b.py": ["unreadable"],
+    }
+
+
+# -- several processes ------------------------------------------------------------------------------------------------
+
+PROJECT = {
+    "nets/__init__.py": "from nets.base import *\n",
+    "nets/base.py": "import tensorflow as tf\nfrom tensorflow import contrib as c\nslim = c.slim\n",
+    "train.py": "from nets import tf, slim\nimport nets\nnets.c.ffmpeg.decode_audio()\nslim.conv2d(tf.placeholder())\n",
+    "two.py": "from nets import tf\nprint tf.log(1)\n",
+    "scalar.py": "import numpy as np\nclass A:\n    def itemset(self): pass\n",
+    "broken.py": "def f(:\n",
+    "use.py": "import numpy as np\nimport scalar\na = np.zeros(3)\na.itemset(1)\n",
+}
+
+
+@pytest.mark.usefixtures("here")
+def test_several_processes_find_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in PROJECT.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    cell = {"cell_type": "code", "source": "from train import tf\ntf.log"}
+    Path("book.ipynb").write_text(json.dumps({"cells": [cell]}))
+    alone = survey(["."])
+    assert alone.by_hand >= 2 and alone.verdicts()["renamed"] == 1
+    monkeypatch.setattr(audit_survey, "_PAYS", 1)
+    monkeypatch.setattr(audit_survey, "can_fork", lambda: True)  # nothing here uses TensorFlow
+    forked = []
+    monkeypatch.setattr(shares, "_Child", lambda *args, real=shares._Child: forked.append(real(*args)) or forked[-1])
+    counts: list[int] = []
+    for processes in (2, 3):
+        assert survey(["."], counts.append, processes=processes) == alone
+    assert len(forked) == 3 and max(counts) <= len(PROJECT) + 1
+    real = shares._do
+    monkeypatch.setattr(shares, "_do", lambda *args: os.kill(os.getpid(), signal.SIGKILL))
+    assert survey(["."], processes=2) == alone  # where a child is killed, its files are read here
+    monkeypatch.setattr(shares, "_do", real)
+
+
+def test_a_process_with_tensorflow_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    assert shares.can_fork()
+    monkeypatch.setitem(sys.modules, "tensorflow", sys)
+    assert not shares.can_fork()
+
+
+@pytest.mark.usefixtures("tree")
+def test_the_command_uses_all_processors_for_large_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_survey, "_PAYS", 1)
+    monkeypatch.setattr(audit_survey, "can_fork", lambda: True)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    forked = []
+    monkeypatch.setattr(shares, "_Child", lambda *args, real=shares._Child: forked.append(real(*args)) or forked[-1])
+    assert run(".", "--json").exit_code == 1
+    assert len(forked) == 1

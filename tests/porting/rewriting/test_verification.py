@@ -6,6 +6,8 @@ import ast
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -274,6 +276,15 @@ threading.Event().wait()
 """
 
 
+_OWN_PID = """
+import os, threading
+with open("pid.part", "w") as file:
+    file.write(str(os.getpid()))
+os.rename("pid.part", "pid")
+threading.Event().wait()
+"""
+
+
 def plain(folder: Path, text: str, time_limit: float | None = None) -> int | None:
     script = folder / "s.py"
     script.write_text(text)
@@ -295,6 +306,24 @@ def test_plain_python_runs_a_script_as_it_does_ever(tmp_path: Path) -> None:
 
 def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     assert plain(tmp_path, "import threading; threading.Event().wait()", 0.5) is None
+
+
+def test_a_program_ends_with_the_command_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text(_OWN_PID)
+    code = f"""
+from tf1sessions.porting.rewriting import verification
+wanted = verification.recording({str(tmp_path / "t.npz")!r}, "s.py", [], {str(tmp_path / "s.py")!r})
+wanted |= {{"script": "s.py", "arguments": []}}
+verification._run_plain("plain_run", wanted, {str(tmp_path)!r}, {{}}, None)
+"""
+    command = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        wait_for((tmp_path / "pid").exists, "the program's start")
+    finally:
+        command.kill()
+        command.wait()
+    program = int((tmp_path / "pid").read_text())
+    wait_for(lambda: not alive(program), "the end of the program")
 
 
 def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:

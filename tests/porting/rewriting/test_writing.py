@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support import wait_for, without_root
 
 from tf1sessions.errors import UsageError
-from tf1sessions.porting.rewriting import writing
+from tf1sessions.porting.rewriting import replacing, writing
 from tf1sessions.porting.rewriting.rewrite import FilePort, StepPort
 from tf1sessions.porting.rewriting.writing import (
     check_out,
@@ -99,22 +103,19 @@ def test_a_file_with_another_name_is_refused_and_all_stays(project: Path) -> Non
 
 
 @pytest.mark.parametrize("nth", range(3))
-@pytest.mark.parametrize("function", ["replace", "fsync"])
-def test_an_error_in_the_middle_puts_all_back(
-    project: Path, monkeypatch: pytest.MonkeyPatch, function: str, nth: int
+def test_an_error_before_the_files_are_renamed_leaves_all(
+    project: Path, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
     before = contents(project)
     times = {name: os.stat(project / name).st_mtime_ns for name in NAMES}
-    real: Callable[..., None] = getattr(os, function)
     calls = []
 
-    def failing(*args: object) -> None:
-        calls.append(args)
+    def failing(handle: int) -> None:
+        calls.append(handle)
         if len(calls) == nth + 1:
             raise OSError(28, "No space left on device")
-        real(*args)
 
-    monkeypatch.setattr(writing.os, function, failing)
+    monkeypatch.setattr(writing.os, "fsync", failing)
     with pytest.raises(OSError, match="No space left"):
         write_in_place([changed(project / name) for name in NAMES])
     assert len(calls) > nth
@@ -122,22 +123,41 @@ def test_an_error_in_the_middle_puts_all_back(
     assert {name: os.stat(project / name).st_mtime_ns for name in NAMES} == times
 
 
-@pytest.mark.parametrize("nth", range(3))
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_in_the_middle_puts_all_back(
-    project: Path, monkeypatch: pytest.MonkeyPatch, signum: signal.Signals, nth: int
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_cannot_be_renamed_puts_the_others_back(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     before = contents(project)
-    real = os.replace
-    calls = []
+    del before[name]
+    times = {other: os.stat(project / other).st_mtime_ns for other in before}
+    real = writing._Replacer.commit
 
-    def interrupted(*args: str) -> None:
+    def late(replacer: writing._Replacer) -> None:
+        (project / name).unlink()
+        (project / name).mkdir()  # no file can be renamed to it
+        real(replacer)
+
+    monkeypatch.setattr(writing._Replacer, "commit", late)
+    with pytest.raises(OSError, match=f"directory.*{name}"):
+        write_in_place([changed(project / each) for each in NAMES])
+    assert contents(project) == before
+    assert {other: os.stat(project / other).st_mtime_ns for other in before} == times
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("function", ["fsync", "commit"])
+def test_an_interrupt_leaves_all_or_nothing_written(
+    project: Path, monkeypatch: pytest.MonkeyPatch, signum: signal.Signals, function: str
+) -> None:
+    before = contents(project)
+    owner: Any = writing.os if function == "fsync" else writing._Replacer
+    real = getattr(owner, function)
+
+    def interrupted(*args: object) -> None:
+        signal.raise_signal(signum)  # it must not come out of here
         real(*args)
-        calls.append(args)
-        if len(calls) == nth + 1:
-            signal.raise_signal(signum)  # it must not come out of here, where a file is renamed and not yet noted so
 
-    monkeypatch.setattr(writing.os, "replace", interrupted)
+    monkeypatch.setattr(owner, function, interrupted)
     handler = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -146,20 +166,77 @@ def test_an_interrupt_in_the_middle_puts_all_back(
         assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGTERM, handler)
+    after = {name: text.replace("old", "new") for name, text in before.items()}
+    assert contents(project) == (before if function == "fsync" else after)
+
+
+@pytest.mark.parametrize("moment", [0, 1, 2, "commit"])
+def test_a_killed_process_leaves_all_or_nothing_written(project: Path, moment: int | str) -> None:
+    """SIGKILL before the nth file is told, and as soon as the renames are asked for: nobody waits for their end."""
+    before = contents(project)
+    code = f"""
+import os
+from pathlib import Path
+from tf1sessions.porting.rewriting import writing
+from tf1sessions.porting.rewriting.rewrite import FilePort
+from tf1sessions.source.files import read
+sources = [read(Path({str(project)!r}, name)) for name in {NAMES}]
+files = [FilePort(each, each.with_text(each.text.replace("old", "new"))) for each in sources]
+real = writing._Replacer._send
+told = []
+def send(replacer, what):
+    if len(told) == {moment!r}:
+        os.kill(os.getpid(), 9)
+    real(replacer, what)
+    told.append(what)
+    if what == "commit":
+        os.kill(os.getpid(), 9)
+writing._Replacer._send = send
+writing.write_in_place(files)
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    after = {name: text.replace("old", "new") for name, text in before.items()} if moment == "commit" else before
+    wait_for(lambda: contents(project) == after, "the end of the process that renames")
+
+
+def test_where_the_process_that_renames_is_killed_all_is_put_back(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(project)
+    kill_when_it_has_renamed_one(monkeypatch)
+    with pytest.raises(OSError, match="was killed; they are as they were"):
+        write_in_place([changed(project / name) for name in NAMES])
     assert contents(project) == before
 
 
+def kill_when_it_has_renamed_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = writing._Replacer.commit
+
+    def commit(replacer: writing._Replacer) -> None:
+        os.replace(replacer._told[0]["new"], replacer._told[0]["path"])
+        replacer._process.kill()
+        replacer._process.wait()
+        real(replacer)
+
+    monkeypatch.setattr(writing._Replacer, "commit", commit)
+
+
 def test_a_file_that_cannot_be_put_back_is_named_with_its_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.replace
-    calls = []
-
     def failing(*args: str) -> None:
-        calls.append(args)
-        if len(calls) > 1:  # the second file is not written, and the first one not put back
-            raise OSError(5, "Input/output error")
-        real(*args)
+        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(writing.os, "replace", failing)
+    real = os.replace
+    kill_when_it_has_renamed_one(monkeypatch)
+    put_back = replacing.put_back
+
+    def put_back_failing(told: list[replacing.Replacement]) -> list[list[str]]:
+        monkeypatch.setattr(replacing.os, "replace", failing)
+        try:
+            return put_back(told)
+        finally:
+            monkeypatch.setattr(replacing.os, "replace", real)
+
+    monkeypatch.setattr(replacing, "put_back", put_back_failing)
     with pytest.raises(OSError, match=r"a\.py .*: what it was is in (\S+)") as caught:
         write_in_place([changed(project / name) for name in NAMES])
     copy = Path(str(caught.value).rpartition(" ")[2])
@@ -273,6 +350,25 @@ def test_a_copy_that_fails_leaves_nothing(project: Path, tmp_path: Path, monkeyp
     with pytest.raises(OSError, match="No space left"):
         write_copy([project], [], tmp_path / "more" / "out")
     assert os.listdir(tmp_path) == ["project"]
+
+
+def test_a_copy_of_what_may_not_be_read_names_it_and_leaves_nothing() -> None:
+    """Also where a folder that was copied before may not be written to, not even in the copy."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as top:  # pytest's own may be entered by its user alone
+        os.chmod(top, 0o777)
+        folder = Path(top, "project")
+        (folder / "a-locked").mkdir(parents=True)
+        (folder / "a-locked" / "a.py").write_text("old\n")
+        (folder / "a-locked").chmod(0o555)
+        (folder / "secret.py").write_text("old\n")
+        (folder / "secret.py").chmod(0)
+
+        def copy() -> None:
+            with pytest.raises(OSError, match=r"cannot be copied: \S*secret\.py: .*Permission denied"):
+                write_copy([folder], [], Path(top, "out"))
+
+        without_root(copy)
+        assert os.listdir(top) == ["project"]
 
 
 def test_a_copy_may_leave_out_names(project: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ Files::
     record.py        what is found: places, files, the whole
     constructs.py    what a file does in TensorFlow 1's way: sessions, queues, graphs in loops
     survey.py        survey(): the audit of files and folders
+    shares.py        the files shared between processes, where there are many
     further.py       how far the steps go that names do not decide about: the files are ported in memory
     order.py         the order in which files go, imports first
     sarif.py         an audit as SARIF 2.1.0, for other tools

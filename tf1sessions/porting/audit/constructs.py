@@ -54,6 +54,8 @@ _BY_NAME = {
     }.items()
     for name in names.split()
 }
+_RUNS = frozenset(["run", "eval"])
+_SCOPES = frozenset(["tf.variable_scope", "tf.layers.dense", "tf.layers.conv2d"])
 _RUN = re.compile(r"\.(run|eval)\s*\(")
 
 
@@ -61,28 +63,27 @@ def find(file: FileUses) -> dict[str, list[ast.AST]]:
     """Return the constructs of a file, each with the nodes at which it is."""
     found: dict[str, list[ast.AST]] = {}
     for use in file.uses:
-        kind = _kind(use)
+        kind = _BY_NAME.get(use.name) or _kind(use)
         if kind is not None:
             found.setdefault(kind, []).append(use.node)
-    for call in file.calls.values():
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "reuse_variables":
-            found.setdefault("shared variables", []).append(call)
-    if found.keys() - {"thread"} and _RUN.search(file.source.text):
+    if "reuse_variables" in file.source.text:
+        for call in file.calls.values():
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "reuse_variables":
+                found.setdefault("shared variables", []).append(call)
+    if file.loops and found.keys() - {"thread"} and _RUN.search(file.source.text):
         for kind, node in _in_loops(file):
             found.setdefault(kind, []).append(node)
     return found
 
 
 def _kind(use: Use) -> str | None:
+    """The construct of a use whose name alone does not tell it."""
     name = use.name
-    if name in _BY_NAME:
-        return _BY_NAME[name]
     if use.call is not None and is_session(name):
         return "session"
     if name.startswith("tf.GraphKeys."):
         return "collection"
-    is_scope = use.call is not None and name in ("tf.variable_scope", "tf.layers.dense", "tf.layers.conv2d")
-    if is_scope and any(each.arg == "reuse" for each in use.call.keywords):  # type: ignore[union-attr]
+    if use.call is not None and name in _SCOPES and any(each.arg == "reuse" for each in use.call.keywords):
         return "shared variables"
     return None
 
@@ -90,15 +91,20 @@ def _kind(use: Use) -> str | None:
 def _in_loops(file: FileUses) -> Iterator[tuple[str, ast.AST]]:
     """Find what runs a session in a loop, and what makes operations in a loop that does."""
     loops = sorted((loop.body[0].lineno, loop.body[-1].end_lineno or loop.lineno) for loop in file.loops)
-    runs = [call for call in file.calls.values() if _runs_session(call)]
+    calls = [
+        call for function, call in file.calls.items() if isinstance(function, ast.Attribute) and function.attr in _RUNS
+    ]
     running = set()
-    for call in runs:
-        for loop in _around(loops, call.lineno):
-            running.add(loop)
-        if _around(loops, call.lineno) and any(each.arg == "feed_dict" for each in call.keywords):
+    for call in filter(_runs_session, calls):
+        around = _around(loops, call.lineno)
+        running.update(around)
+        if around and any(each.arg == "feed_dict" for each in call.keywords):
             yield "feeds in a loop", call
+    if not running:
+        return
+    first, last = min(start for start, _ in running), max(end for _, end in running)
     for use in file.uses:
-        if use.call is None or not makes_operations(use.name):
+        if use.call is None or not first <= use.node.lineno <= last or not makes_operations(use.name):
             continue
         inner = _around(loops, use.node.lineno)
         if inner and inner[-1] in running:
@@ -106,10 +112,9 @@ def _in_loops(file: FileUses) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _runs_session(call: ast.Call) -> bool:
-    """Whether a call surely runs a session: by what it is given, or by the name of what is run."""
+    """Whether a call of a method in ``_RUNS`` surely runs a session: by what it is given, or by its owner's name."""
     function = call.func
-    if not isinstance(function, ast.Attribute) or function.attr not in ("run", "eval"):
-        return False
+    assert isinstance(function, ast.Attribute)
     if any(each.arg == "feed_dict" for each in call.keywords):
         return True
     owner = function.value

@@ -6,7 +6,9 @@ JSON in which no tag can end.
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,28 @@ from .record import Audit, FileAudit
 
 __all__ = ["page"]
 
+#: How many sources are in the page's title; all of them are below it.
+_NAMES_SHOWN = 3
 
-def page(found: Audit, sources: Sequence[str]) -> str:
-    """The page, as text of one HTML file."""
-    text = json.dumps(_data(found, sources), separators=(",", ":"), allow_nan=False)
+
+def page(found: Audit, sources: Sequence[str], version: str = "") -> str:
+    """The page, as text of one HTML file.
+
+    Args:
+        found: The audit.
+        sources: What was audited, as the user named it.
+        version: Of tf1sessions.
+    """
+    about = {"title": _title(sources), "date": datetime.date.today().isoformat(), "version": version}
+    text = json.dumps(about | _data(found, sources), separators=(",", ":"), allow_nan=False)
     template = Path(__file__).with_name("page.html").read_text("utf-8")
     return template.replace("@DATA@", text.replace("<", "\\u003c"), 1)
+
+
+def _title(sources: Sequence[str]) -> str:
+    """The names of the sources: the folder's own where it is called by ``.``"""
+    names = [os.path.basename(os.path.abspath(source)) or source for source in sources]
+    return ", ".join(names[:_NAMES_SHOWN]) + (" …" if len(names) > _NAMES_SHOWN else "")
 
 
 def _data(found: Audit, sources: Sequence[str]) -> dict[str, Any]:

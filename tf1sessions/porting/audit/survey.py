@@ -7,27 +7,34 @@ import collections
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ...garbage import collector_paused
 from ...source import files as source_files
 from ...source import notebooks, replacements, symbols
 from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
+from ...source.projects import connect, read_files, read_project
 from ...source.symbols import Symbol
-from ...source.uses import FileUses, Use, canonical, read_project
+from ...source.uses import FileUses, Use, canonical
 from ..rewriting import python_rules
-from ..rewriting.python_two.conversion import Converted, convert
 from ..rewriting.rule import Change, Remark
-from ..rewriting.rules import python_two_modules, python_two_names, v1_first_names
+from ..rewriting.rules import python_two_modules, python_two_names
 from ..rewriting.scopes import is_tried
 from . import constructs
 from .order import imports_first
 from .record import STEPS, STEPS_BY_NAMES, Audit, FileAudit, Place, SymbolCount
+from .shares import Count, can_fork, divided, in_shares
+
+if TYPE_CHECKING:
+    from ..rewriting.python_two.conversion import Converted
 
 __all__ = ["survey"]
 
+#: From how many bytes on a further process pays: one is forked and told in 15 ms, in which 20 kB are read.
+_PAYS = 150_000
 _CANNOT_READ = ("it cannot be read", "the folder cannot be read", "there is no such file")
 _OLD_PROTOC = re.compile(r"^DESCRIPTOR = _descriptor\.FileDescriptor\(", re.MULTILINE)
 #: Of the step py3 the rules that look at uses of names; those that look at all nodes take longer than all the rest.
@@ -42,6 +49,7 @@ def survey(
     progress: Callable[[int], None] | None = None,
     *,
     all_steps: bool = False,
+    processes: int = 1,
 ) -> Audit:
     """Audit what ``paths`` name: files, and folders with all that is below them. Nothing is run or written.
 
@@ -50,9 +58,12 @@ def survey(
 
     Args:
         paths: Python files, notebooks and folders.
-        progress: Called with the number of files that have been read, after each.
+        progress: Called with the number of files that have been read, after each, or after some.
         all_steps: Whether to port the files, in memory, to see how far the steps ``functions`` and ``native`` go: some
             tenths of a second a file.
+        processes: How many processes may share the files, where there are so many that it pays. Those beside this one
+            are forked: more than one is for a process whose other threads do nothing meanwhile. Where TensorFlow is
+            loaded, one is used.
 
     Example:
         >>> import tempfile
@@ -64,39 +75,117 @@ def survey(
         (0, 1)
     """
     with collector_paused():
-        return _survey([Path(path) for path in paths], progress, all_steps)
+        return _survey([Path(path) for path in paths], progress, all_steps, processes)
 
 
-def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all_steps: bool) -> Audit:
-    known: dict[str, SourceText] = {}
-    roots = [path for path in folders if path.is_dir()]
-    project = read_project(_sources(folders, known, progress), roots)
-    read = dict(_with_cells(file) or (file, _python_two(file) or _file(file)) for file in project.files)
-    unread = []
-    for each in project.unread:
-        three = _converted(known[each.place.file], each) if each.reason.startswith("it is Python 2") else each
-        if isinstance(three, Unread):
-            unread.append(three)
-        else:
-            read[three[0]] = three[1]
-    imports = _imports(list(read))
+@dataclasses.dataclass(frozen=True)
+class _Audited:
+    """The findings about one file: the file as others see it, its audit, and how often it uses which public name."""
+
+    file: FileUses
+    audit: FileAudit
+    symbols: collections.Counter[str]
+
+
+def _survey(folders: Sequence[Path], progress: Callable[[int], None] | None, all_steps: bool, processes: int) -> Audit:
+    roots = [path for path in folders if os.path.isdir(path)]
+    found = list(source_files.find(folders))
+    shares = _shares(found, processes)
+    results = in_shares(shares, _Work(found, roots, shares, progress))
+    unread = [each for _, each in sorted(results.items()) if isinstance(each, Unread)]
+    audited = {each.file: each for _, each in sorted(results.items()) if isinstance(each, _Audited)}
+    imports = _imports(list(audited))
     ordered = imports_first(imports)
     shown = {file: tuple(each.source.shown for each in imports[file]) for file in ordered}
-    alone = [dataclasses.replace(read[file], imports=shown[file]) for file in ordered]
+    alone = [dataclasses.replace(audited[file].audit, imports=shown[file]) for file in ordered]
     if all_steps:
         from .further import ported_further  # the rules of all steps: half of the time that a small audit takes
 
-        alone = ported_further(alone, list(known.values()), roots)
+        sources = [source_files.read(path) for path in found if isinstance(path, Path)]
+        alone = ported_further(alone, [each for each in sources if isinstance(each, SourceText)], roots)
     steps = STEPS if all_steps else STEPS_BY_NAMES
-    audit = Audit((*_with_imports(alone), *map(_unread, unread)), _counts(read), steps)
-    for file in read:
-        file.siblings = ()  # a circle: without it the trees go now, and no collector has to find them
-    return audit
+    symbols = _counts([each.symbols for each in audited.values()])
+    return Audit((*_with_imports(alone), *map(_unread, unread)), symbols, steps)
+
+
+def _shares(found: Sequence[Path | Unread], processes: int) -> list[list[int]]:
+    """Return the numbers of the files that each process takes: as many processes as pay, and may be forked."""
+    sizes = [0 if isinstance(path, Unread) else _size(path) for path in found]
+    count = max(1, min(processes, sum(sizes) // _PAYS)) if can_fork() else 1
+    return divided([size + 1 for size in sizes], count) if count > 1 else [list(range(len(found)))]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+class _Work:
+    """The audit of some of the files, of which this process knows the others by what they show to each other."""
+
+    def __init__(
+        self,
+        found: Sequence[Path | Unread],
+        roots: Sequence[Path],
+        shares: Sequence[Sequence[int]],
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self._found = found
+        self._roots = roots
+        self._progress = progress
+        self._count = Count(len(shares))
+        self._places = {tuple(share): place for place, share in enumerate(shares)}
+
+    def __call__(self, share: Sequence[int]) -> Generator[dict[int, Any], dict[int, Any], None]:
+        place = self._places.get(tuple(share), 0)
+        sources = {number: self._read(self._found[number], place) for number in share}
+        files = dict(zip(share, read_files(sources.values(), self._roots), strict=True))
+        whole = {number: file for number, file in files.items() if isinstance(file, FileUses)}
+        is_alone = len(share) == len(self._found)
+        published = yield {} if is_alone else {number: file.interface() for number, file in whole.items()}
+        others = {number: file for number, file in published.items() if number not in whole}
+        connect([file for _, file in sorted((whole | others).items())], set(others.values()))
+        audited: dict[int, Any] = {number: _audited(sources[number], file) for number, file in files.items()}
+        for file in whole.values():
+            file.siblings = ()  # a circle: without it the trees go now, and no collector has to find them
+        yield audited
+
+    def _read(self, path: Path | Unread, place: int) -> SourceText | Unread:
+        source = path if isinstance(path, Unread) else source_files.read(path)
+        count = self._count.add(place)
+        if self._progress is not None and place == 0:
+            self._progress(count)
+        return source
+
+
+def _audited(source: SourceText | Unread, file: FileUses | Unread) -> _Audited | Unread:
+    if isinstance(file, Unread):
+        if not isinstance(source, SourceText) or not file.reason.startswith("it is Python 2"):
+            return file
+        three = _converted(source, file)
+        if isinstance(three, Unread):
+            return three
+        file, audit = three
+    else:
+        file, audit = _with_cells(file) or (file, _python_two(file) or _file(file))
+    used: collections.Counter[str] = collections.Counter()
+    for name, uses in _by_name(file).items():
+        if (symbol := symbols.find(name)) is not None:
+            used[_public(symbol).name] += len(uses)
+    return _Audited(file.interface(), audit, used)
+
+
+def _convert(source: SourceText) -> Converted:
+    from ..rewriting.python_two.conversion import convert  # here: few files are Python 2, and it takes a while
+
+    return convert(source)
 
 
 def _converted(source: SourceText, unread: Unread) -> tuple[FileUses, FileAudit] | Unread:
     """A file that only Python 2 can parse, as the step py3 converts it; why it is not read where that does not."""
-    result = convert(source)
+    result = _convert(source)
     files = read_project([result.source]).files
     if files:
         return files[0], _of_python_two(files[0], result, unread.place, unread.reason)
@@ -110,7 +199,7 @@ def _with_cells(file: FileUses) -> tuple[FileUses, FileAudit] | None:
     """A notebook with cells that Python 3 cannot parse, as the step py3 converts them; None for any other file."""
     if not notebooks.has_masked_cells(file.source.text):
         return None
-    result = convert(file.source)
+    result = _convert(file.source)
     cells = {kind: line for rule, line, _, kind in reversed(result.notes) if rule == "python-2-syntax"}
     if "change" in cells:
         (converted,) = read_project([result.source]).files
@@ -126,7 +215,7 @@ def _python_two(file: FileUses) -> FileAudit | None:
     found = next((each for each in python_two_names.find_builtins(file) if isinstance(each, Change)), None)
     if found is None:
         return None
-    return _of_python_two(file, convert(file.source), file.place(found.node), f"it is Python 2: {found.what}")
+    return _of_python_two(file, _convert(file.source), file.place(found.node), f"it is Python 2: {found.what}")
 
 
 def _of_python_two(file: FileUses, result: Converted, place: SourceLine, reason: str) -> FileAudit:
@@ -138,19 +227,6 @@ def _of_python_two(file: FileUses, result: Converted, place: SourceLine, reason:
     return dataclasses.replace(audited, stands="python 2", reach=reach, reach_with_imports=reach)
 
 
-def _sources(
-    paths: Sequence[Path], known: dict[str, SourceText], progress: Callable[[int], None] | None
-) -> Iterator[SourceText | Unread]:
-    """Read all files; those that could be read are put into ``known``, by how they are shown."""
-    for number, path in enumerate(source_files.find(paths), 1):
-        source = path if isinstance(path, Unread) else source_files.read(path)
-        if isinstance(source, SourceText):
-            known[source.shown] = source
-        yield source
-        if progress is not None:
-            progress(number)
-
-
 # -- one file ---------------------------------------------------------------------------------------------------------
 
 
@@ -158,9 +234,15 @@ def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
     """The audit of a file, of which some places are known already."""
     uses: collections.Counter[str] = collections.Counter()
     places: list[Place] = list(known)
-    changed = {change.node for change in v1_first_names.find(file)}
-    for use, symbol in _symbols(file):
-        uses[symbol.verdict if symbol else "unknown"] += 1
+    noted: list[tuple[Use, Symbol | None]] = []
+    for name, of_name in _by_name(file).items():
+        symbol = symbols.find(name)
+        uses[symbol.verdict if symbol else "unknown"] += len(of_name)
+        if symbol is None or symbol.verdict not in _NOTHING_TO_DO or name in constructs.OPERATION_LOADERS:
+            noted += ((use, symbol) for use in of_name)
+    is_gone = any(symbol is not None and symbol.verdict == "gone" for _, symbol in noted)
+    changed = _of_first_names(file) if is_gone else frozenset()
+    for use, symbol in noted:
         place = _place(file, use, symbol, is_changed=use.node in changed)
         if place is not None:
             places.append(place)
@@ -187,11 +269,20 @@ def _file(file: FileUses, known: Sequence[Place] = ()) -> FileAudit:
     )
 
 
-def _symbols(file: FileUses) -> Iterator[tuple[Use, Symbol | None]]:
-    """The uses of names of TensorFlow, each with what became of the name."""
+def _of_first_names(file: FileUses) -> frozenset[ast.AST]:
+    """The nodes at which a port writes names anew that left with TensorFlow 1.0."""
+    from ..rewriting.rules import v1_first_names
+
+    return frozenset(change.node for change in v1_first_names.find(file))
+
+
+def _by_name(file: FileUses) -> dict[str, list[Use]]:
+    """The uses of TensorFlow by the names that they are of."""
+    found: dict[str, list[Use]] = {}
     for use in file.uses:
-        if use.symbol.startswith("tensorflow.") and not _is_special(use.name):
-            yield use, symbols.find(use.name)
+        if use.symbol.startswith("tensorflow."):
+            found.setdefault(use.name, []).append(use)
+    return {name: uses for name, uses in found.items() if not _is_special(name)}
 
 
 def _is_special(name: str) -> bool:
@@ -200,8 +291,6 @@ def _is_special(name: str) -> bool:
 
 def _place(file: FileUses, use: Use, symbol: Symbol | None, *, is_changed: bool) -> Place | None:
     """Return what a reader has to know, or to change, at a use of a name; None where there is nothing."""
-    if symbol is not None and symbol.verdict in _NOTHING_TO_DO and use.name not in constructs.OPERATION_LOADERS:
-        return None
     line = file.place(use.node)
     if symbol is None:
         sentence = replacements.find(use.name)
@@ -330,21 +419,18 @@ def _rank(step: str | None) -> int:
     return -1 if step is None else STEPS.index(step)
 
 
-def _counts(files: Iterable[FileUses]) -> tuple[SymbolCount, ...]:
+def _counts(of_files: Iterable[collections.Counter[str]]) -> tuple[SymbolCount, ...]:
     """Each name with the number of its uses and files, the most used first."""
     uses: collections.Counter[str] = collections.Counter()
-    users: dict[str, set[FileUses]] = collections.defaultdict(set)
-    known: dict[str, Symbol] = {}
-    for file in files:
-        for _, symbol in _symbols(file):
-            if symbol is not None:
-                symbol = _public(symbol)
-                uses[symbol.name] += 1
-                users[symbol.name].add(file)
-                known[symbol.name] = symbol
+    files: collections.Counter[str] = collections.Counter()
+    for used in of_files:
+        uses.update(used)
+        files.update(used.keys())
+    known = {name: symbols.find(name) for name in uses}
     return tuple(
-        SymbolCount(name, known[name].verdict, known[name].target, known[name].sentence, count, len(users[name]))
+        SymbolCount(name, symbol.verdict, symbol.target, symbol.sentence, count, files[name])
         for name, count in sorted(uses.items(), key=lambda item: (-item[1], item[0]))
+        if (symbol := known[name]) is not None
     )
 
 

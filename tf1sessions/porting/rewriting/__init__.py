@@ -24,6 +24,7 @@ Files::
     requirements_files.py   the packages that a project asks for, as the steps need them
     committed.py     what git could not give back of the files that are to be written
     writing.py       all files of a project written, or none: in place, or as a copy
+    replacing.py     the process that renames them, which no kill of the command stops
     interrupts.py    Ctrl-C, kept until nothing is half written
     verification.py  a program before and after each step, run and compared
     saved_checkpoints.py   what such runs have saved, compared

@@ -85,11 +85,9 @@ def find_names(
         gone: Modules that are gone, whose import goes when nothing uses it any more.
     """
     tops = {name.partition(".")[0] for name in (*table, *(modules or {}), *gone)}
-    if not any(each.meaning.partition(".")[0] in tops for each in file.imports) and not any(
-        use.symbol.partition(".")[0] in tops for use in file.uses
-    ):
+    if tops.isdisjoint(file.libraries):
         return
-    search = _Search(file, table, modules or {}, gone)
+    search = _Search(file, table, modules or {}, gone, tops)
     yield from search.imports()
     yield from search.uses()
 
@@ -100,6 +98,7 @@ class _Search:
     table: Mapping[str, Row]
     modules: Mapping[str, Row]
     gone: Collection[str]
+    tops: Collection[str]
 
     # -- import statements --------------------------------------------------------------------------------------------
 
@@ -242,6 +241,8 @@ class _Search:
 
     def uses(self) -> Iterator[Change | Remark]:
         for use in self.file.uses:
+            if use.symbol.partition(".")[0] not in self.tops:
+                continue
             found = self._row(use.symbol)
             if found is None:
                 continue

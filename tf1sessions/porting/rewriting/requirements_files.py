@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -74,7 +75,7 @@ def with_requirements(steps: Sequence[StepPort], roots: Sequence[Path]) -> list[
         steps: From :func:`~.rewrite.port`.
         roots: The files and folders that were ported; files of requirements are looked for in the folders.
     """
-    found = files.find([root for root in roots if root.is_dir()], _is_requirements)
+    found = files.find([root for root in roots if os.path.isdir(root)], _is_requirements)
     sources = [files.read(path) for path in found if isinstance(path, Path)]
     now = {source.path: source for source in sources if isinstance(source, SourceText)}
     result = []

@@ -11,7 +11,8 @@ from pathlib import Path
 from ...source.edits import Edit, apply, overlap
 from ...source.files import SourceText
 from ...source.program import SourceLine, Unread
-from ...source.uses import FileUses, read_project
+from ...source.projects import read_project
+from ...source.uses import FileUses
 from . import headers
 from .python_two import conversion
 from .rule import Change, Remark, Rule

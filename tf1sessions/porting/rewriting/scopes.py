@@ -45,11 +45,7 @@ def is_bound(file: FileUses, name: str, but: str = "") -> bool:
 
 def defines_method(file: FileUses, name: str) -> bool:
     """Whether a class of the project has a method of its own with this name."""
-    return any(
-        isinstance(node, ast.FunctionDef) and isinstance(each.parents.get(node), ast.ClassDef)
-        for each in file.siblings or (file,)
-        for node in each.bound.get(name, ())
-    )
+    return any(name in each.methods for each in file.siblings or (file,))
 
 
 def is_free(file: FileUses, node: ast.AST) -> bool:

@@ -20,7 +20,6 @@ import dataclasses
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from ...source import files as source_files
 from ...source.python2 import explain_syntax
 from ...texts import counted
 from ..diagnosis.diagnose import diagnose
+from ..hidden_folders import remove_folder
 from ..replaying import Replay, record, recording, replay
 from ..session_matching import as_one_session
 from ..trace_comparison import ComparedTraces, TraceComparison
@@ -56,10 +56,16 @@ _PLAIN = frozenset(["v1", "clean", "inputs", "functions", "native"])
 _GIVEN = ("seeds", "variables")
 #: The number of differences of checkpoints in a report. Arbitrary.
 _MOST_LINES = 5
-#: Finds this package as it is found here, and not a file of the program that has the name of a module.
+#: Finds this package as it is found here, and not a file of the program that has the name of a module. It ends with
+#: the process that has started it, even where that is killed.
 _PLAIN_RUN = """
-import sys
+import os, sys
 sys.path[:] = [entry for entry in sys.path if entry]
+if sys.platform == "linux":
+    import ctypes
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+    if os.getppid() != int(sys.argv[3]):
+        sys.exit(1)
 sys.path.append(sys.argv[2])
 import json
 from tf1sessions.porting.rewriting.{module} import main
@@ -116,9 +122,9 @@ class VerifiedProgram:
             name, *arguments = shlex.split(command) or [""]
         except ValueError as error:
             raise ScriptUsageError(f"{command!r} is no command: {error}", where="--verify") from error
-        for folder in [Path(), *(root for root in roots if len(roots) == 1 and root.is_dir())]:
+        for folder in [Path(), *(root for root in roots if len(roots) == 1 and os.path.isdir(root))]:
             script = folder / name
-            if script.is_file() and script.suffix != ".ipynb" and _is_in(script, roots):
+            if os.path.isfile(script) and script.suffix != ".ipynb" and _is_in(script, roots):
                 return cls(script.absolute(), folder.absolute(), tuple(arguments))
         raise ScriptUsageError(
             f"there is no script {name!r} among the sources",
@@ -280,7 +286,7 @@ class _Runs:
             wanted |= {"initial": os.fspath(initial), "last": os.fspath(last), "in_order": self._in_order}
             exit_code = _run_plain("native_run", wanted, job.cwd, job.env, self._time_limit, text)
         finally:
-            shutil.rmtree(folder)
+            remove_folder(folder)
         if exit_code is None:
             return _Printed(f"took longer than {self._time_limit:g} seconds")
         if exit_code:
@@ -326,7 +332,7 @@ class _Runs:
         try:
             return self._run_in(folder, stage, name)
         finally:
-            shutil.rmtree(folder)
+            remove_folder(folder)
 
     def _run_in(self, folder: Path, stage: int, name: str) -> _Ended:
         job = self._job(folder, stage)
@@ -428,7 +434,7 @@ def _run_plain(
         The exit code; None when the time was over.
     """
     package = os.fspath(Path(__file__).parents[3])
-    command = [sys.executable, "-c", _PLAIN_RUN.format(module=module), json.dumps(wanted), package]
+    command = [sys.executable, "-c", _PLAIN_RUN.format(module=module), json.dumps(wanted), package, str(os.getpid())]
     environment = {"TF_ENABLE_ONEDNN_OPTS": "0", **os.environ, **env}
     process: subprocess.Popen[bytes] | None = None
     ended = threading.Event()

@@ -3,22 +3,25 @@
 ::
 
     write_in_place(files)  ──▶ each new text in a hidden file beside the old one, and a copy of the old one
-                           ──▶ renamed, one after the other
-                           └─ an error, Ctrl-C: those that were renamed are put back; hidden files are removed
+                           ──▶ replacing.py, a process of its own: renamed, one after the other
+                           └─ an error, Ctrl-C, a kill of this process: all is put back, or all is done
     write_copy(roots, files, out)  ──▶ a hidden folder beside ``out`` ──▶ renamed
 
-A process that is killed while it renames leaves a mixture; the copies of the old files (``.tf1sessions-old-...``) lie
-beside the new ones then.
+What stops both processes at once while files are renamed, such as a power cut, leaves a mixture; the copies of the old
+files (``.tf1sessions-old-...``) lie beside the new ones then.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import errno
+import json
 import os
+import secrets
 import shutil
 import stat
-import tempfile
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,12 +30,15 @@ from ...errors import UsageError
 from ...source import files as source_files
 from ...source.files import SourceText
 from ..target import Target
+from . import replacing
 from .interrupts import HeldInterrupts
 from .rewrite import FilePort, StepPort
 
 __all__ = ["check_out", "copy_tree", "in_copy", "over_all", "write_copy", "write_in_place"]
 
 _NEW, _OLD = ".tf1sessions-new-", ".tf1sessions-old-"
+#: How many files are named that cannot be copied.
+_NAMES_SHOWN = 5
 
 
 def over_all(steps: Sequence[StepPort]) -> list[FilePort]:
@@ -45,18 +51,8 @@ def over_all(steps: Sequence[StepPort]) -> list[FilePort]:
 # -- in place ---------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
-class _Replacement:
-    """A file that gets another content: its path, and beside it the new content and a copy of the old one."""
-
-    path: str
-    new: str
-    old: str
-    is_done: bool = False
-
-
 def write_in_place(files: Iterable[FilePort]) -> list[Path]:
-    """Write the files that have changed: all of them, or none.
+    """Write the files that have changed: all of them, or none, also when this process is killed meanwhile.
 
     Mode bits are kept, of a symbolic link the target is written, and a file that has not changed is not touched. A file
     with further names (hard links) is refused: it would keep its old text under those.
@@ -70,28 +66,74 @@ def write_in_place(files: Iterable[FilePort]) -> list[Path]:
             text.
 
     Thread-safety: calls from several threads must be for different files. In the main thread Ctrl-C waits until a
-    moment in which nothing is half done, and then all is put back.
+    moment in which nothing is half done: before the first file is renamed nothing is written, after it all.
     """
     changed = [file for file in files if file.is_changed]
     contents = [(file, _encoded(file.after)) for file in changed]
-    replacements: list[_Replacement] = []
-    with HeldInterrupts() as interrupts:
-        try:
-            for file, data in contents:
-                interrupts.check()
-                _check_unchanged(file.before)
-                _stage(os.path.realpath(file.before.path), data, replacements)
-            for each in replacements:
-                interrupts.check()
-                os.replace(each.new, each.path)
-                each.is_done = True
+    if not changed:
+        return []
+    with HeldInterrupts() as interrupts, _Replacer() as replacer:
+        for file, data in contents:
             interrupts.check()
-        except BaseException:
-            _put_back(replacements)
-            raise
-        for each in replacements:
-            os.unlink(each.old)
+            _check_unchanged(file.before)
+            _stage(os.path.realpath(file.before.path), data, replacer)
+        interrupts.check()
+        replacer.commit()
     return [file.before.path for file in changed]
+
+
+class _Replacer:
+    """The process of replacing.py, which outlives this one as long as it has to; leaving the block ends it."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-I", "-S", replacing.__file__]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True, cwd="/", text=True)
+        self._replacements: list[dict[str, str]] = []
+
+    def __enter__(self) -> _Replacer:
+        return self
+
+    def add(self, path: str, new: str, old: str) -> None:
+        """Tell it of a file, with the names of two hidden ones that are made next."""
+        self._replacements.append({"path": path, "new": new, "old": old})
+        self._send(self._replacements[-1])
+
+    def commit(self) -> None:
+        """Have all files renamed.
+
+        Raises:
+            OSError: One could not be, and all are as they were.
+        """
+        self._send("commit")
+        said = self._ended()
+        if said is None:  # it was killed itself
+            _raise_lost(replacing.put_back(self._replacements))
+            raise OSError("the process that was to write the files was killed; they are as they were")
+        _raise_lost(said["lost"])
+        if said["error"]:
+            raise OSError(*said["error"])
+
+    def _send(self, what: object) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it was killed: commit() says so
+            self._process.stdin.write(json.dumps(what) + "\n")
+            self._process.stdin.flush()
+
+    def _ended(self) -> dict[str, Any] | None:
+        """Wait for its end, and return what it says; None where it was killed."""
+        said, _ = self._process.communicate()
+        return json.loads(said) if said.endswith("\n") else None
+
+    def __exit__(self, *exception: object) -> None:
+        if self._process.returncode is None and self._ended() is None:
+            replacing.put_back(self._replacements)
+
+
+def _raise_lost(lost: Sequence[Sequence[str]]) -> None:
+    if lost:
+        texts = [f"{path} ({why}): what it was is in {copy}" for path, why, copy in lost]
+        raise OSError("some files could not be put back: " + "; ".join(texts))
 
 
 def _encoded(source: SourceText) -> bytes:
@@ -112,11 +154,10 @@ def _check_unchanged(source: SourceText) -> None:
         )
 
 
-def _stage(path: str, data: bytes, replacements: list[_Replacement]) -> None:
-    """Put the new content and a copy of the old one beside a file, and add it to ``replacements``."""
+def _stage(path: str, data: bytes, replacer: _Replacer) -> None:
+    """Put the new content and a copy of the old one beside a file, for the replacer."""
     if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-    folder = os.path.dirname(path)
     about = os.stat(path)
     if about.st_nlink > 1:
         raise UsageError(
@@ -124,42 +165,21 @@ def _stage(path: str, data: bytes, replacements: list[_Replacement]) -> None:
             where="--write",
             next_step="Make it a file of its own (`cp -p FILE NEW && mv NEW FILE`), or write a copy with --out.",
         )
-    each = _Replacement(path, _hidden(folder, _NEW), "")
-    replacements.append(each)
-    with open(each.new, "wb") as file:
+    folder, number = os.path.dirname(path), secrets.token_hex(6)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+    new, old = (os.path.join(folder, f"{prefix}{number}") for prefix in (_NEW, _OLD))
+    replacer.add(path, new, old)
+    with open(new, "xb") as file:
         file.write(data)
         os.fchmod(file.fileno(), stat.S_IMODE(about.st_mode))
         if os.geteuid() == 0:  # others cannot give files away, and theirs are their own
             os.fchown(file.fileno(), about.st_uid, about.st_gid)
         file.flush()
         os.fsync(file.fileno())
-    each.old = _hidden(folder, _OLD)
-    shutil.copy2(path, each.old)
+    shutil.copy2(path, old)
     if os.geteuid() == 0:
-        os.chown(each.old, about.st_uid, about.st_gid)
-
-
-def _hidden(folder: str, prefix: str) -> str:
-    handle, path = tempfile.mkstemp(prefix=prefix, dir=folder)
-    os.close(handle)
-    return path
-
-
-def _put_back(replacements: Sequence[_Replacement]) -> None:
-    """Undo what was done, and remove the hidden files; where a file cannot be put back, its copy is left."""
-    lost = []
-    for each in replacements:
-        try:
-            if each.is_done:
-                os.replace(each.old, each.path)
-                continue
-        except OSError as error:
-            lost.append(f"{each.path} ({error.strerror}): what it was is in {each.old}")
-            continue
-        for path in filter(None, (each.new, each.old)):
-            os.unlink(path)
-    if lost:
-        raise OSError("some files could not be put back: " + "; ".join(lost))
+        os.chown(old, about.st_uid, about.st_gid)
 
 
 # -- a copy -----------------------------------------------------------------------------------------------------------
@@ -171,7 +191,7 @@ def _placed(roots: Sequence[Path]) -> dict[Path, Path]:
     Raises:
         UsageError: Two have the same name.
     """
-    if len(roots) == 1 and roots[0].is_dir():
+    if len(roots) == 1 and os.path.isdir(roots[0]):
         return {roots[0]: Path()}
     found: dict[Path, Path] = {}
     for root in roots:
@@ -220,13 +240,20 @@ def write_copy(roots: Sequence[Path], files: Iterable[FilePort], out: Path) -> N
 
     Raises:
         UsageError: ``out`` cannot be written to.
-        OSError: Something cannot be copied; there is no ``out`` then.
+        OSError: Something cannot be copied, and is named; there is no ``out`` then.
 
     Thread-safety: safe; of two calls for one ``out`` the second one fails.
     """
     check_out(roots, out)
     with Target(os.path.realpath(out)).whole() as folder:
-        copy_tree(roots, files, Path(folder))
+        try:
+            copy_tree(roots, files, Path(folder))
+        except shutil.Error as error:
+            names = [str(source) for source, *_ in error.args[0]]
+            more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+            raise OSError(
+                f"cannot be copied: {', '.join(names[:_NAMES_SHOWN])}{more}: {error.args[0][0][2]}"
+            ) from error
 
 
 def copy_tree(
@@ -264,7 +291,7 @@ def copy_tree(
 
     for root, inside in _placed(roots).items():
         target = folder / inside
-        if root.is_dir():
+        if os.path.isdir(root):
             try:
                 shutil.copytree(
                     root, target, symlinks=True, ignore=_ignored(is_left_out), copy_function=copy, dirs_exist_ok=True

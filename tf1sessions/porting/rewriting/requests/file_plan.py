@@ -108,13 +108,13 @@ class FilePlan:
 
     def cell(self, statement: ast.stmt) -> int:
         """The cell of a notebook that a statement is in; 0 in a script."""
-        source = self.file.source
-        return 0 if source.notebook is None else notebooks.cell_line(source.text, statement.lineno)[0]
+        return self.file.source.place(statement.lineno).cell or 0
 
     def is_masked(self, statement: ast.stmt) -> bool:
         """Whether a statement stands for a magic line of a notebook."""
-        source = self.file.source
-        return source.notebook is not None and notebooks.is_masked(source.text.splitlines()[statement.lineno - 1])
+        source, positions = self.file.source, self.file.positions
+        start, end = positions.line_start(statement.lineno), positions.line_start(statement.lineno + 1)
+        return source.notebook is not None and notebooks.is_masked(source.text[start:end])
 
     # -- edits -----------------------------------------------------------------------------------------------------
 

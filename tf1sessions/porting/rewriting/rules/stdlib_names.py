@@ -65,7 +65,8 @@ def find(file: FileUses) -> Iterator[Change | Remark]:
         if use.symbol == "inspect.getargspec" and use.call is not None and use.direct:
             yield from _getargspec(file, use)
     for function, call in file.calls.items():
-        yield from _open(file, function, call)
+        if isinstance(function, ast.Name) and function.id == "open":
+            yield from _open(file, function, call)
     yield from _methods(file)
     if any(each.meaning.partition(".")[0] == "unittest" or "test" in each.meaning for each in file.imports):
         yield from _assertions(file)
@@ -73,8 +74,7 @@ def find(file: FileUses) -> Iterator[Change | Remark]:
 
 def _open(file: FileUses, function: ast.expr, call: ast.Call) -> Iterator[Change]:
     """``open(path, "rU")``: every kind of line end is read so by itself."""
-    is_open = isinstance(function, ast.Name) and function.id == "open" and is_free(file, function)
-    if not is_open or len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
+    if not is_free(file, function) or len(call.args) < 2 or not isinstance(call.args[1], ast.Constant):
         return
     mode = call.args[1].value
     if isinstance(mode, str) and "U" in mode:
