@@ -15,7 +15,7 @@ from .queues import is_operation_call
 from .refusals import calls_of_program, is_print
 from .scopes import scope_header
 from .statements import Item, is_any_block
-from .texts import INDENT, indented
+from .texts import INDENT, indented, with_spaces
 from .training import TapeStep
 from .unit import Request, Unit
 
@@ -348,7 +348,7 @@ def _lines(unit: Unit, items: Sequence[Item]) -> list[str]:
         if step is not None:
             open_ = ()
         own = step.lines if step is not None else unit.texts.statement(item.statement)
-        lines += [INDENT * len(open_) + line if line.strip() else line for line in own]
+        lines += indented(with_spaces(own), len(open_))
     return lines
 
 

@@ -26,7 +26,8 @@ __all__ = [
 
 
 def write_summaries(unit: Unit) -> None:
-    """Summaries that are merged become a dict of their values."""
+    """Summaries that are merged become a dict of their values; those that requests fetch are written by a function."""
+    fetched = {leaf.id for request in unit.requests for leaf in request.leaves if isinstance(leaf, ast.Name)}
     for item, parts in unit.merges.items():
         assert isinstance(item.statement, ast.Assign)
         if not parts:  # which TensorFlow 1 merges to None
@@ -36,7 +37,8 @@ def write_summaries(unit: Unit) -> None:
             f"{each.tag(unit.texts)}: {unit.texts.of(each.value)}" for each in parts if each.loop is None
         )
         unit.texts.replace(item.statement.value, f"{{{values}}}")
-        unit.writers[item] = unit.new_name("write_summaries")
+        if item.binds & fetched:
+            unit.writers[item] = unit.new_name("write_summaries")
 
 
 def use_summaries(unit: Unit) -> None:

@@ -6,22 +6,31 @@ import ast
 import functools
 import io
 import itertools
+import re
 import tokenize
 from collections.abc import Iterable
 
 from ....source.edits import Edit, apply
 from ....source.notebooks import begins_cell
 from ....source.uses import FileUses
+from ..indentation import lines_in_strings
 from ..requests.request import NotPossible
 
-__all__ = ["INDENT", "Texts", "indented"]
+__all__ = ["INDENT", "VERBATIM", "Texts", "indented", "with_spaces"]
 
 INDENT = "    "
+#: What a line begins with that is inside of a string, until the file is written: it is not moved in or out.
+VERBATIM = "\ue000"
 
 
-def indented(lines: Iterable[str], depth: int = 1) -> list[str]:
+def indented(lines: Iterable[str], depth: int = 1, lead: str = INDENT) -> list[str]:
     """Lines moved in."""
-    return [INDENT * depth + line if line.strip() else line for line in lines]
+    return [lead * depth + line if line.strip() and not line.startswith(VERBATIM) else line for line in lines]
+
+
+def with_spaces(lines: Iterable[str]) -> list[str]:
+    """Lines that are indented by spaces where they had tabs: what is written around them has spaces."""
+    return [re.sub(r"^[ \t]+", lambda found: found[0].replace("\t", INDENT), line) for line in lines]
 
 
 class Texts:
@@ -122,7 +131,11 @@ class Texts:
         positions = self.file.positions
         text = self._between(positions.line_start(first), positions.line_start(last + 1))
         lead = len(self.lead(statement))
-        return [line[lead:] if not line[:lead].strip() else line.lstrip() for line in text.splitlines()]
+        inside = set(lines_in_strings(text))
+        return [
+            VERBATIM + line if number in inside else line[lead:] if not line[:lead].strip() else line.lstrip()
+            for number, line in enumerate(text.splitlines(), 1)
+        ]
 
     def lead(self, statement: ast.stmt) -> str:
         """The white space that a statement's first line begins with."""

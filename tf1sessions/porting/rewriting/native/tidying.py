@@ -6,6 +6,7 @@ import ast
 import re
 
 from ....source.notebooks import begins_cell
+from ..indentation import lines_in_strings
 
 __all__ = ["tidied", "without_unused_imports"]
 
@@ -28,7 +29,12 @@ def tidied(text: str, before: str) -> str:
     lines: list[str] = []
     empty = 0
     is_new = False  # whether the last function of the module is one that was written
-    for line in text.splitlines():
+    in_strings = set(lines_in_strings(text))
+    for number, line in enumerate(text.splitlines(), 1):
+        if number in in_strings:
+            lines += [*[""] * empty, line]
+            empty = 0
+            continue
         if not line.strip():
             empty += 1
             continue
