@@ -113,9 +113,11 @@ def _is_read(unit: Unit, name: str) -> bool:
     )
 
 
-def are_tensors(unit: Unit, leaves: Sequence[ast.expr]) -> bool:
-    """Whether each of these is surely one tensor."""
-    return all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in leaves)
+def are_tensors(unit: Unit, request: Request, leaves: Sequence[ast.expr]) -> bool:
+    """Whether each of what a request fetches is surely one tensor."""
+    line = unit.made.lineno if request.statement is None else request.statement.lineno
+    before = [item.statement for item in unit.items if item.statement.lineno < line]
+    return all(is_tensor(unit.kinds, leaf, before, in_order=True) for leaf in leaves)
 
 
 def write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
@@ -167,7 +169,7 @@ def write_calls(unit: Unit, request: Request) -> None:
         text, parent = unit.texts.of(call), unit.file.parents[call]
         if isinstance(parent, ast.Expr):
             continue
-        tensors = are_tensors(unit, values)
+        tensors = are_tensors(unit, request, values)
         numpy = _numpy(unit, text)
         if not tensors and not request.is_list:
             unit.texts.replace(call, numpy)

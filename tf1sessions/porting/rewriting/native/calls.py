@@ -167,7 +167,8 @@ def _template(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> 
     values |= {name: _in_brackets(given[name], text(given[name])) for name in needed if name in given}
     if missing := [name for name in needed if name not in values]:
         raise _NotWritten(f"no argument {missing[0]}")
-    return Native("function", None, entry.target.format(tf=base, **values).replace(", axis=-1)", ")"))
+    written = entry.target.format(tf=base, **values)
+    return Native("function", None, written.replace(", axis=-1)", ")").replace("(seed=None)", "()"))
 
 
 def _loop(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:

@@ -347,7 +347,7 @@ def _lines(unit: Unit, items: Sequence[Item]) -> list[str]:
             open_ = context
         if step is not None:
             open_ = ()
-        own = step.lines if step is not None else unit.texts.statement(item.statement)
+        own = step.lines if step is not None else unit.texts.with_comments(item.statement)
         lines += indented(with_spaces(own), len(open_))
     return lines
 
@@ -380,7 +380,7 @@ def _returned(unit: Unit, request: Request) -> Iterator[str]:
     else:
         text = ", ".join("None" if unit.is_op(leaf) else _value(unit, leaf) for leaf in request.leaves)
         is_list = isinstance(request.fetches, ast.List)
-        needs_brackets = len(request.leaves) == 1 or (is_list and not call_sites.are_tensors(unit, values))
+        needs_brackets = len(request.leaves) == 1 or (is_list and not call_sites.are_tensors(unit, request, values))
         yield (
             f"return [{text}]"
             if needs_brackets and is_list

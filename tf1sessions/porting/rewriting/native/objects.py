@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, names_in
@@ -134,7 +135,7 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
             raise NotPossible(call, f"{symbol} has no form in TensorFlow 2 that is known here")
         return
     if native.made is None:
-        unit.texts.replace(call, native.used)
+        unit.texts.replace(call, _without_stops(unit, call, native.used))
         return
     if item is None:
         raise NotPossible(call, "A request makes a variable or a layer")
@@ -158,6 +159,14 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
         if not (isinstance(place, ast.Subscript) and isinstance(place.slice, ast.Constant) and place.slice.value == 1):
             raise NotPossible(call, "The value and the update of a metric are used apart")
     unit.texts.replace(place, native.used.replace("{made}", name))
+
+
+def _without_stops(unit: Unit, call: ast.Call, text: str) -> str:
+    """Leave out a stop of gradients at what is fed, through which none goes."""
+    for name in {each.id for each in ast.walk(call) if isinstance(each, ast.Name)} & unit.kinds.placeholders:
+        if sum(name in item.binds for item in unit.items) == 1:
+            text = text.replace(f"labels={unit.texts.tensorflow}.stop_gradient({name})", f"labels={name}")
+    return text
 
 
 def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
@@ -199,9 +208,16 @@ def _made_before(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
         raise NotPossible(call, "A loop inside of an expression makes variables or layers")
     if names_in([ast.parse(native.made, mode="eval").body]) & unit.computed:
         raise NotPossible(call, "What makes a variable, a layer or an iterator depends on what requests compute")
-    name = unit.new_name(native.name)
+    name = unit.new_name(_optimizer_name(item) if native.kind == "optimizer" else native.name)
     unit.objects.setdefault(item, []).append((name, native.made, native.kind))
     return name
+
+
+def _optimizer_name(item: Item) -> str:
+    """The name of a step, as in ``G_opt = tf.train.AdamOptimizer().minimize(loss)``, if it is one for an optimizer."""
+    targets = [each.id for each in getattr(item.statement, "targets", []) if isinstance(each, ast.Name)]
+    is_name = len(targets) == 1 and re.search(r"(opt|optim|optimi[sz]er|solver)(_?\d+)?$", targets[0], re.IGNORECASE)
+    return targets[0] if is_name else "optimizer"
 
 
 @dataclasses.dataclass(frozen=True)

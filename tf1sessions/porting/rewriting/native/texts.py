@@ -46,6 +46,7 @@ class Texts:
         self._deleted: list[Edit] = []
         self.lines = file.source.text.splitlines()
         self._comment_lines = _comment_lines(file.source.text)
+        self._commented: set[ast.stmt] = set()  # statements that were written with all comments
 
     @functools.cached_property
     def tensorflow(self) -> str:
@@ -137,10 +138,40 @@ class Texts:
             for number, line in enumerate(text.splitlines(), 1)
         ]
 
+    def with_comments(self, statement: ast.stmt) -> list[str]:
+        """The lines of a statement, the first time with all comments that belong to it.
+
+        Those are the comments up to the statement before, but for what stands right below that, and those right below
+        the statement itself.
+        """
+        if statement in self._commented:
+            return self.statement(statement)
+        self._commented.add(statement)
+        column = len(self.lead(statement))
+        above: list[str] = []
+        line = self.first_line(statement) - 1
+        while line > 0 and (line in self._comment_lines or not self.lines[line - 1].strip()):
+            above.append(self.lines[line - 1].strip())
+            line -= 1
+        while line > 0 and above and above[-1] and not _opens_block(self.lines[line - 1]):
+            above.pop()  # right below the statement before
+        below: list[str] = []
+        line = (statement.end_lineno or statement.lineno) + 1
+        while line in self._comment_lines and len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip()) == column:
+            below.append(self.lines[line - 1].strip())
+            line += 1
+        if line <= len(self.lines) and self.lines[line - 1][:column].strip() == "" and self.lines[line - 1].strip():
+            below = []  # right above the next one
+        return [*(each for each in reversed(above) if each), *self.statement(statement), *below]
+
     def lead(self, statement: ast.stmt) -> str:
         """The white space that a statement's first line begins with."""
         line = self.lines[statement.lineno - 1]
         return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _opens_block(line: str) -> bool:
+    return line.split("#")[0].rstrip().endswith(":")
 
 
 def _comment_lines(text: str) -> set[int]:

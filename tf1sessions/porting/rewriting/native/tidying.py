@@ -57,7 +57,7 @@ def tidied(text: str, before: str) -> str:
 
 
 def without_unused_imports(text: str) -> str:
-    """Leave out the imports from inner modules of TensorFlow that nothing uses.
+    """Leave out the imports from inner modules of TensorFlow that nothing uses, and a second ``import os``.
 
     One that shares its line with another statement stays. So does all of a text that is no Python.
 
@@ -71,7 +71,12 @@ def without_unused_imports(text: str) -> str:
         return text
     read = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
     lines: list[str] = text.splitlines(keepends=True)
+    imports = [
+        each for each in tree.body if isinstance(each, ast.Import) and [one.name for one in each.names] == ["os"]
+    ]
     for node in reversed(tree.body):
+        if node in imports[1:] and lines[node.lineno - 1].strip() == "import os":
+            lines[node.lineno - 1] = ""
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("tensorflow.python."):
             kept = [each for each in node.names if (each.asname or each.name) in read | {"*"}]
             own = range(node.lineno, (node.end_lineno or node.lineno) + 1)

@@ -421,7 +421,7 @@ class _ScopePlan:
         header = _header_end(self.file, statement)
         self.plan.delete_lines(statement.lineno, header)
         width = first.col_offset - statement.col_offset
-        self.plan.indentation.move_out(header + 1, last.end_lineno or last.lineno, width)
+        self.plan.indentation.move_out(header + 1, self.plan.end_with_comments(last), width)
         self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
         if group and sessions:
             self._block = _Block(group[-1], self._between, statement.body)
