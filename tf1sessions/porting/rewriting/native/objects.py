@@ -162,11 +162,31 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
 
 
 def _without_stops(unit: Unit, call: ast.Call, text: str) -> str:
-    """Leave out a stop of gradients at what is fed, through which none goes."""
-    for name in {each.id for each in ast.walk(call) if isinstance(each, ast.Name)} & unit.kinds.placeholders:
-        if sum(name in item.binds for item in unit.items) == 1:
-            text = text.replace(f"labels={unit.texts.tensorflow}.stop_gradient({name})", f"labels={name}")
+    """Leave out a stop of gradients at labels that depend on no variable."""
+    for value in [*call.args, *(each.value for each in call.keywords)]:
+        written = unit.texts.of(value)
+        stop = f"labels={unit.texts.tensorflow}.stop_gradient({written})"
+        if stop in text and _is_fed(unit, value, len(unit.items)):
+            return text.replace(stop, f"labels={written}")
     return text
+
+
+def _is_fed(unit: Unit, node: ast.expr, number: int) -> bool:
+    """Whether an expression, behind so many statements, depends on what is fed and on values of Python alone."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and not (unit.kinds.symbol(each.func) or "").startswith("tf."):
+            return False
+        if not isinstance(each, ast.Name) or unit.kinds.symbol(each) is not None:
+            continue
+        binders = [place for place, item in enumerate(unit.items) if each.id in item.binds]
+        if each.id in unit.kinds.placeholders and len(binders) == 1:
+            continue
+        value = getattr(unit.items[binders[0]].statement, "value", None) if len(binders) == 1 else None
+        if value is None or binders[0] >= number or unit.items[binders[0]].makers:
+            return False
+        if not _is_fed(unit, value, binders[0]):
+            return False
+    return True
 
 
 def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:

@@ -12,6 +12,7 @@ from ..requests.request import NotPossible, names_in
 from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
+from .op_names import OpNames
 from .queues import is_operation_call
 from .refusals import calls_of_program, check_items, is_dropped, is_print
 from .statements import OPERATIONS, Item, flattened, is_block
@@ -334,11 +335,12 @@ class Unit:
     def _read_summaries(self) -> None:
         """Requests fetch the values of summaries, as a dict; a function writes them."""
         found: list[summaries.Summary] = []
+        names = OpNames(self.kinds)
         for item in list(self.items):
             value = getattr(item.statement, "value", None)
-            made = summaries.summary(self.kinds, self.texts, item)
-            found = summaries.numbered(self.texts, [*found, *made])
-            made = found[len(found) - len(made) :]
+            made = summaries.summary(self.kinds, self.texts, item, names)
+            found += made
+            summaries.check_tags(self.texts, found)
             if made and isinstance(item.statement, ast.Expr):
                 self.items.remove(item)
                 self.replaced[item.statement] = []

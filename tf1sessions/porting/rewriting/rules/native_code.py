@@ -149,6 +149,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
             if use.symbol == _GRAPH and use.call
         ]
         _check_summaries(file, kinds, units)
+        summaries.write_events_read(file, kinds, texts)
         made = modules.write()
         for unit in units:
             plan.write(unit)
