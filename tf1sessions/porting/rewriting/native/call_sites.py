@@ -70,7 +70,10 @@ def run_eagerly(unit: Unit, request: Request) -> None:
 def drops_operations(unit: Unit, request: Request) -> bool:
     """Whether each call unpacks the results or takes one of them, and nothing reads what there is for an operation."""
     return all(
-        _targets(unit, request, call) is not None or _chosen(unit, request, call) is not None for call in request.calls
+        _targets(unit, request, call) is not None
+        or _chosen(unit, request, call) is not None
+        or _takes_values(unit, request, call)
+        for call in request.calls
     )
 
 
@@ -83,6 +86,24 @@ def _chosen(unit: Unit, request: Request, call: ast.Call) -> int | None:
     if unit.is_op(request.leaves[index.value]):
         return None
     return sum(not unit.is_op(leaf) for leaf in request.leaves[: index.value])
+
+
+def _takes_values(unit: Unit, request: Request, call: ast.Call) -> bool:
+    """Whether a call takes all values and no operation, as ``sess.run([loss, accuracy, train])[:2]`` does."""
+    parent = unit.file.parents[call]
+    part = parent.slice if isinstance(parent, ast.Subscript) and parent.value is call else None
+    if (
+        not isinstance(part, ast.Slice)
+        or not isinstance(request.fetches, ast.List)
+        or part.lower
+        or part.step
+        or not isinstance(part.upper, ast.Constant)
+    ):
+        return False
+    number = part.upper.value
+    if not isinstance(number, int) or not 0 < number <= len(request.leaves):
+        return False
+    return all(unit.is_op(leaf) is (place >= number) for place, leaf in enumerate(request.leaves))
 
 
 def _targets(unit: Unit, request: Request, call: ast.Call) -> list[ast.expr] | None:
@@ -185,6 +206,9 @@ def write_calls(unit: Unit, request: Request) -> None:
         elif drops and (index := _chosen(unit, request, call)) is not None:
             value = text if len(values) == 1 else f"{text}[{index}]"
             unit.texts.replace(parent, f"{value}.numpy()" if tensors else _numpy(unit, value))
+        elif drops and tensors and _takes_values(unit, request, call):
+            is_one = len(values) == 1
+            unit.texts.replace(parent, f"[{text}.numpy()]" if is_one else f"[value.numpy() for value in {text}]")
         elif isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant) and tensors:
             unit.texts.replace(parent, f"{text}[{unit.texts.of(parent.slice)}].numpy()")
         elif len(values) == len(request.leaves) and not tensors:

@@ -15,7 +15,7 @@ from ....source.uses import FileUses
 from .call_table import BOUND_INITIALIZERS, DROPPED, ENTRIES, Entry
 from .kinds import creates
 
-__all__ = ["Native", "NotNative", "is_kept", "native_call"]
+__all__ = ["Native", "NotNative", "is_kept", "native_call", "snake"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +89,7 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
     if made == "queue":
         return Native("queue", text(call), "{made}", "queue")
     if made == "keras layer":
-        return Native("layer", text(call), "{made}", _snake(symbol.rpartition(".")[2]))
+        return Native("layer", text(call), "{made}", snake(symbol.rpartition(".")[2]))
     if made == "iterator":
         dataset = next(iter([*call.args, *(each.value for each in call.keywords)]), None)
         if dataset is None or symbol.endswith(".from_structure"):
@@ -109,8 +109,8 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         return NotNative(f"{symbol} has {error}")
 
 
-def _snake(name: str) -> str:
-    """The name of a class as Keras counts its layers: ``max_pooling2d``."""
+def snake(name: str) -> str:
+    """Return the name of a class as Keras counts its layers: ``max_pooling2d``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
