@@ -128,10 +128,7 @@ def _targets(unit: Unit, request: Request, call: ast.Call) -> list[ast.expr] | N
 
 
 def _is_read(unit: Unit, name: str) -> bool:
-    return any(
-        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
-        for each in ast.walk(unit.area)
-    )
+    return name in unit.own.read
 
 
 def are_tensors(unit: Unit, request: Request, leaves: Sequence[ast.expr]) -> bool:

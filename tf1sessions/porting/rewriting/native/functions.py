@@ -36,13 +36,11 @@ def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
         for name in sorted((item.reads | inside) - computed):
             if purity.is_changed_later(unit, item, name, moved):
                 raise NotPossible(item.statement, f"{name!r} is changed after the graph was built with it")
-            binders = [
+            later = [
                 each
-                for each in own_nodes(unit.node)
-                if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
-                if not _is_of_comprehension(unit, each)
+                for each in unit.own.binders.get(name, ())
+                if each.lineno > item.statement.lineno and not _is_of_comprehension(unit, each)
             ]
-            later = [each for each in binders if each.lineno > item.statement.lineno]
             if (
                 later
                 and name not in unit.renamed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable
 
@@ -13,6 +14,7 @@ from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
 from .op_names import OpNames
+from .own_nodes import OwnNodes
 from .queues import is_operation_call
 from .refusals import calls_of_program, check_items, is_dropped, is_print
 from .statements import OPERATIONS, Item, flattened, is_block
@@ -403,6 +405,11 @@ class Unit:
                 if binder is None or binder.kind is not Kind.STATIC or binder.makers:
                     raise NotPossible(item.statement, f"{name!r} is made once, and requests change it")
                 binder.kind = Kind.TENSOR
+
+    @functools.cached_property
+    def own(self) -> OwnNodes:
+        """The nodes of the module or function."""
+        return OwnNodes(self.node, self.area)
 
     def is_moved(self, item: Item) -> bool:
         """Whether a statement is computed by requests."""
