@@ -141,6 +141,8 @@ def are_tensors(unit: Unit, request: Request, leaves: Sequence[ast.expr]) -> boo
 def write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
     """A dict of feeds has strings as its keys, and is given by name: ``run_loss(**feed)`` for ``*feed.values()``."""
     name = feed_name(call)
+    if name is None or unit.kinds.classes:
+        return
     scope = next(each for each in unit.file.around(call) if isinstance(each, ast.FunctionDef | ast.Module))
     dicts = [
         each.value
@@ -148,9 +150,7 @@ def write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
         if isinstance(each, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in each.targets)
     ]
     keys = [key for each in dicts if isinstance(each, ast.Dict) for key in each.keys]
-    if name is None or unit.kinds.classes or not keys:
-        return
-    if all(isinstance(key, ast.Name) and key.id in request.feeds for key in keys):
+    if keys and all(isinstance(key, ast.Name) and key.id in request.feeds for key in keys):
         unit.texts.replace(call.args[0], f"**{name}")
         for key in keys:
             assert isinstance(key, ast.Name)

@@ -24,7 +24,7 @@ class OwnNodes:
     Attributes:
         binders: Name -> the nodes that bind it.
         changes: Name -> the nodes that change its value in place.
-        read: The names that are read in the area of the LegacyGraph.
+        read: The names that are read in the area of the LegacyGraph -> the nodes.
     """
 
     def __init__(self, node: ast.AST, area: ast.AST) -> None:
@@ -35,5 +35,7 @@ class OwnNodes:
                 self.binders.setdefault(each.id, []).append(each)
             for name in changed_in_place(each):
                 self.changes.setdefault(name, []).append(each)
-        names = [each for each in ast.walk(area) if isinstance(each, ast.Name)]
-        self.read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+        self.read: dict[str, list[ast.Name]] = {}
+        for each in ast.walk(area):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+                self.read.setdefault(each.id, []).append(each)

@@ -49,7 +49,7 @@ def is_tensor(
         given: Names of functions that give one tensor.
     """
     if isinstance(node, ast.Name):
-        binders = [each for each in statements if node.id in bound_names(each)]
+        binders = [each for each in statements if node.id in kinds.bound(each)]
         if in_order and binders and isinstance(last := binders[-1], ast.Assign) and node.id in map(_name, last.targets):
             before = statements[: list(statements).index(last)]
             return not summaries.is_merge(kinds, last.value) and is_tensor(kinds, last.value, before, in_order=True)
@@ -131,7 +131,7 @@ def _is_one_result(kinds: Kinds, node: ast.expr) -> bool:
 def _is_layer(kinds: Kinds, node: ast.expr, statements: Sequence[ast.stmt]) -> bool:
     """Whether an expression is a layer of Keras that gives one tensor: recurrent ones may give their states, too."""
     if isinstance(node, ast.Name):
-        binders = [each for each in statements if node.id in bound_names(each)]
+        binders = [each for each in statements if node.id in kinds.bound(each)]
         return bool(binders) and all(
             isinstance(each, ast.Assign) and _is_layer(kinds, each.value, statements) for each in binders
         )

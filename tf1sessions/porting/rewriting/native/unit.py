@@ -268,12 +268,11 @@ class Unit:
                 raise NotPossible(each, "A request feeds what is not a name of the place where the graph is built")
         is_list = isinstance(fetches, ast.List | ast.Tuple)
         calls = []
-        for node in ast.walk(self.area):
-            if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
-                parent = self.file.parents[node]
-                if not isinstance(parent, ast.Call) or parent.func is not node:
-                    raise NotPossible(node, "A request is handed about")
-                calls.append(parent)
+        for node in self.own.read.get(target.id, ()):
+            parent = self.file.parents[node]
+            if not isinstance(parent, ast.Call) or parent.func is not node:
+                raise NotPossible(node, "A request is handed about")
+            calls.append(parent)
         return Request(
             statement,
             target.id,
