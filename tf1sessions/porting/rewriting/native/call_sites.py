@@ -62,7 +62,8 @@ def is_eager(unit: Unit, request: Request, moved: Sequence[Item]) -> bool:
 
 
 def run_eagerly(unit: Unit, request: Request) -> None:
-    unit.texts.replace(request.calls[0], f"{unit.texts.of(request.leaves[0])}.numpy()")
+    text, call = unit.texts.of(request.leaves[0]), request.calls[0]
+    unit.texts.replace(call, text if isinstance(unit.file.parents[call], ast.Expr) else f"{text}.numpy()")
     assert request.statement is not None
     unit.replaced[request.statement] = []
 
