@@ -224,3 +224,34 @@ def test_a_second_session_draws_the_numbers_of_a_seed_anew():
     text = HEADER + "c = tf.random_uniform([], seed=2)\n" + "with tf.Session() as sess:\n    print(sess.run(c))\n" * 2
     assert "LegacyGraph" in after(text)
     assert "LegacyGraph" not in after(text.replace(", seed=2", ""))
+
+
+#: What names something of the graph -> None, or a part of what it becomes.
+NAMED = {
+    SESSION.replace("sess.run(y", "sess.run('MatMul:0'"): None,
+    "with tf.name_scope('a') as scope:\n    y = tf.square(y, name=scope)\n"
+    + SESSION: "tf.name_scope('a') as scope:\n        y",
+    "with tf.name_scope('a') as scope:\n    y = tf.square(y)\nprint(scope)\n" + SESSION: None,
+    "def net(x):\n    return tf.layers.dense(x, 1, name='d')\n"
+    "with tf.variable_scope('a') as scope:\n    y = net(x)\n    scope.reuse_variables()\n    y += net(x)\n"
+    + SESSION: None,
+}
+
+
+@pytest.mark.parametrize(("text", "found"), NAMED.items())
+def test_what_is_used_by_a_name_of_the_graph(text: str, found: str | None):
+    if found is None:
+        assert "LegacyGraph" in after(HEADER + GRAPH + text)
+    else:
+        assert found in native(GRAPH, text)
+
+
+def test_graphs_without_names_of_their_own_keep_their_sessions():
+    text = "g, h = tf.Graph(), tf.Graph()\nwith g.as_default():\n    a = tf.constant(1)\n"
+    text += "print(tf.Session(graph=g).run(a))\n"
+    assert "Session" in after(HEADER + text)
+
+
+def test_an_assignment_whose_result_nothing_reads():
+    found = native(GRAPH, SESSION, "    sess.run(tf.assign(w, [[1.0], [2.0]]))\n")
+    assert "\nw.assign([[1.0], [2.0]])\n" in found

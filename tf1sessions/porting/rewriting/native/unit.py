@@ -267,6 +267,10 @@ class Unit:
             if not isinstance(each, ast.Name):
                 raise NotPossible(each, "A request feeds what is not a name of the place where the graph is built")
         is_list = isinstance(fetches, ast.List | ast.Tuple)
+        for each in fetches.elts if isinstance(fetches, ast.List | ast.Tuple) else [fetches]:
+            text = each.left if isinstance(each, ast.BinOp) else each
+            if isinstance(text, ast.JoinedStr) or (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+                raise NotPossible(each, "A request fetches something by its name in the graph")
         calls = []
         for node in self.own.read.get(target.id, ()):
             parent = self.file.parents[node]

@@ -36,6 +36,7 @@ from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
+from ..native.scopes import check_scopes
 from ..native.texts import VERBATIM, Texts, indented
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
@@ -141,6 +142,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
     modules = Modules(kinds, texts)
     try:
         check_file(file, kinds)
+        check_scopes(file, kinds)
         write_shapes(file, texts)
         write_datasets(file, texts)
         units = [
