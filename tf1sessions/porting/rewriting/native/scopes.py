@@ -53,7 +53,7 @@ def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None 
         if again is not None and not _is_known(again, reuse):
             raise NotPossible(call, "A scope uses variables again that were made elsewhere")
         scope = "compat.v1.variable_scope" if _has_cells(kinds, block) else "name_scope"
-        bound = f" as {texts.of(item.optional_vars)}" if _is_read(block, item.optional_vars) else ""
+        bound = f" as {_own_name(block, item)}" if _own_name(block, item) else ""
         headers.append(f"{texts.tensorflow}.{scope}({texts.of(name)}){bound}")
     return f"with {', '.join(headers)}:" if headers else ""
 
@@ -83,10 +83,13 @@ def check_scopes(file: FileUses, kinds: Kinds) -> None:
                     raise NotPossible(node, "A scope is used by its name")
 
 
-def _is_read(block: ast.With, name: ast.expr | None) -> bool:
-    """Whether a scope is the name of an operation in it."""
+def _own_name(block: ast.With, item: ast.withitem) -> str | None:
+    """The name of Python that a scope is bound to, where that is the name of an operation in it."""
+    name = item.optional_vars
     keywords = [each.value for each in ast.walk(block) if isinstance(each, ast.keyword)]
-    return isinstance(name, ast.Name) and any(isinstance(each, ast.Name) and each.id == name.id for each in keywords)
+    if isinstance(name, ast.Name) and any(isinstance(each, ast.Name) and each.id == name.id for each in keywords):
+        return name.id
+    return None
 
 
 def _has_cells(kinds: Kinds, block: ast.With) -> bool:
