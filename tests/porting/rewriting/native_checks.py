@@ -164,6 +164,20 @@ EXAMPLES = {
 }
 
 
+def check_the_loop_of_small_steps() -> None:
+    page = (ROOT / "migration_notes" / "port-native.md").read_text("utf-8").partition("### Small steps")[2]
+    by_calls, by_loop = re.findall(r"```py\n(.*?)```", page, re.DOTALL)[:2]
+    begin = by_calls.partition("\nfor i in range")[0] + "\n"
+    texts = []
+    with tempfile.TemporaryDirectory() as folder:
+        for text in (by_calls, begin + by_loop):
+            path = Path(folder) / "program.py"
+            path.write_text(text)  # AutoGraph reads it there
+            texts.append(executed(text, str(path)))
+    found = printed.compared(*texts)
+    assert not found.difference and found.numbers == 6, found
+
+
 def check_examples() -> None:
     with contextlib.ExitStack() as stack:
         ordered_inputs.draw_by_shape(stack)

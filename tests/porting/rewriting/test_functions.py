@@ -214,8 +214,8 @@ CASES = {
         a = run_y(1.0)
         with legacy:
             z = y + 1
-        # and
         run_z = legacy.function(z, feeds=[x])
+        # and
         print(a, run_z(a))
         """,
     ),

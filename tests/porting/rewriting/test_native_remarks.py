@@ -1,4 +1,4 @@
-"""The page of step native has an answer for each kind of remark that the step writes."""
+"""The pages of the steps have an answer for each kind of remark that the steps write."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from pages import NOTES
 
-from tf1sessions.porting.rewriting import native
+from tf1sessions.porting.rewriting import inputs, native, requests
 from tf1sessions.porting.rewriting.native import refusals
-from tf1sessions.porting.rewriting.rules import native_code
+from tf1sessions.porting.rewriting.rules import functions_requests, inputs_queues, native_code
 
 _MODULES = [Path(native_code.__file__), *sorted(Path(native.__path__[0]).glob("*.py"))]
 
@@ -36,8 +36,8 @@ def said_by(path: Path) -> Iterator[str]:
             yield text
 
 
-def on_the_page() -> set[str]:
-    text = (NOTES / "port-native.md").read_text("utf-8").partition("## What a person has to decide")[2]
+def on_the_page(page: str = "port-native.md") -> set[str]:
+    text = (NOTES / page).read_text("utf-8").partition("## What a person has to decide")[2]
     return {each.strip() for row in re.findall(r"^\| (.*?) \| ", text, re.MULTILINE) for each in row.split(";")}
 
 
@@ -45,6 +45,30 @@ def on_the_page() -> set[str]:
 @pytest.mark.parametrize("path", [each for each in _MODULES if each.stem != "inlining"], ids=lambda path: path.stem)
 def test_every_remark_has_an_answer(path: Path):
     assert not set(said_by(path)) - on_the_page()
+
+
+#: Step -> the modules that say why a program stays before it.
+_EARLIER = {"functions": [functions_requests, requests], "inputs": [inputs_queues, inputs]}
+
+
+@pytest.mark.parametrize("step", _EARLIER)
+def test_every_remark_of_the_steps_before_has_an_answer(step: str):
+    paths = []
+    for module in _EARLIER[step]:
+        paths += [
+            Path(module.__file__),
+            *(Path(each) for folder in getattr(module, "__path__", ()) for each in sorted(Path(folder).glob("*.py"))),
+        ]
+    said = {text for path in paths for text in said_by(path)}
+    if step == "functions":
+        tables = (
+            functions_requests._BLOCKERS,
+            functions_requests._BLOCKING_METHODS,
+            functions_requests._BLOCKING_PREFIXES,
+        )
+        said |= {f"It has {what}" for table in tables for what in table.values()}
+    assert len(said) > 15
+    assert not said - on_the_page(f"port-{step}.md")
 
 
 def test_everything_of_a_graph_that_is_refused_has_an_answer():

@@ -17,6 +17,7 @@ from tf1sessions.errors import UsageError
 from tf1sessions.porting.rewriting import replacing, writing
 from tf1sessions.porting.rewriting.rewrite import FilePort, StepPort
 from tf1sessions.porting.rewriting.writing import (
+    add_neighbours,
     check_out,
     copy_tree,
     over_all,
@@ -378,3 +379,23 @@ def test_a_copy_may_leave_out_names(project: Path, tmp_path: Path) -> None:
     out.mkdir()
     copy_tree([project], [], out, lambda path: path.endswith("/.git"))
     assert sorted(os.listdir(out)) == sorted(NAMES)
+
+
+def test_what_lies_beside_a_file_comes_along_for_a_run(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "data").mkdir()
+    (project / "data" / "x").write_text("x")
+    (project / "skip").write_text("")
+    monkeypatch.setattr(writing, "_SMALL_BYTES", 64 + (project / "data").lstat().st_size)
+    (project / "large").write_text("much" * (project / "data").lstat().st_size)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    roots = [project / "a.py"]
+    copy_tree(roots, [changed(project / "a.py")], copy)
+    add_neighbours(roots, copy, lambda path: path.endswith("skip"))
+    assert (copy / "a.py").read_text() == "print('new a.py')\n"
+    assert sorted(os.listdir(copy)) == ["a.py", "b.py", "c.py", "data", "large"]
+    assert (copy / "large").is_symlink() and not (copy / "data").is_symlink() and not (copy / "b.py").is_symlink()
+    (copy / "data" / "x").write_text("y")
+    assert (project / "data" / "x").read_text() == "x"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from ...source.edits import Edit
 from ...source.uses import FileUses
 
-__all__ = ["Indentation"]
+__all__ = ["Indentation", "lines_in_strings"]
 
 
 class Indentation:
@@ -57,7 +57,7 @@ class Indentation:
     def edits(self, replaced: Iterable[Edit]) -> Iterator[Edit]:
         """Yield the edits, without lines that begin inside of a text or of what is replaced anyway."""
         spans = [(edit.start, edit.end) for edit in replaced]
-        inside = set(_lines_in_strings(self._file.source.text))
+        inside = set(lines_in_strings(self._file.source.text))
         for line in sorted({*self._in, *self._out}):
             text = self._texts[line - 1]
             start = self._file.positions.line_start(line)
@@ -72,8 +72,8 @@ class Indentation:
                 yield Edit(start, start + lead, new)
 
 
-def _lines_in_strings(text: str) -> Iterator[int]:
-    """The lines that begin inside of a string of several lines."""
+def lines_in_strings(text: str) -> Iterator[int]:
+    """Yield the lines that begin inside of a string of several lines, counted from 1."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.start[0] != token.end[0] and token.type not in (tokenize.NEWLINE, tokenize.NL):

@@ -44,7 +44,7 @@ from . import native_run, printed, saved_checkpoints
 from .interrupts import HeldInterrupts
 from .native.refusals import DROPPED_PRINT
 from .rewrite import StepPort
-from .writing import copy_tree, in_copy, over_all
+from .writing import add_neighbours, copy_tree, in_copy, over_all
 
 __all__ = ["StepVerification", "VerifiedProgram", "verify_steps"]
 
@@ -349,6 +349,7 @@ class _Runs:
     def _job(self, folder: Path, stage: int) -> Job:
         """The program with the files after so many steps, copied to a folder."""
         copy_tree(self._roots, over_all(self._steps[:stage]), folder, _is_left_out)
+        add_neighbours(self._roots, folder, _is_left_out)
         script = in_copy(self._roots, folder, self._program.script)
         here = self._program.folder
         where = in_copy(self._roots, folder, here) if _is_in(here, self._roots) else here

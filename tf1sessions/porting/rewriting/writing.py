@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import secrets
@@ -34,11 +35,13 @@ from . import replacing
 from .interrupts import HeldInterrupts
 from .rewrite import FilePort, StepPort
 
-__all__ = ["check_out", "copy_tree", "in_copy", "over_all", "write_copy", "write_in_place"]
+__all__ = ["add_neighbours", "check_out", "copy_tree", "in_copy", "over_all", "write_copy", "write_in_place"]
 
 _NEW, _OLD = ".tf1sessions-new-", ".tf1sessions-old-"
 #: How many files are named that cannot be copied.
 _NAMES_SHOWN = 5
+#: What is beside a program is copied for a run up to these sizes (arbitrary: some milliseconds).
+_SMALL_BYTES, _SMALL_FILES = 16 * 2**20, 500
 
 
 def over_all(steps: Sequence[StepPort]) -> list[FilePort]:
@@ -305,6 +308,39 @@ def copy_tree(
         path.unlink(missing_ok=True)
         path.write_bytes(contents[real])
         shutil.copymode(real, path)
+
+
+def add_neighbours(roots: Sequence[Path], folder: Path, is_left_out: Callable[[str], bool]) -> None:
+    """Put what lies beside the files of a copy beside them there, too: data and modules that a program reads.
+
+    What is small is copied, so that a program may write into it; the rest is a symbolic link.
+
+    Args:
+        roots: What was copied: of the folders all is there already.
+        folder: The copy.
+        is_left_out: Says of the path of each file and folder whether it is left out.
+    """
+    for parent in dict.fromkeys(root.parent for root in roots if not root.is_dir()):
+        for path in sorted(parent.iterdir()):
+            target = folder / path.name
+            if os.path.lexists(target) or is_left_out(os.fspath(path)) or _is_special(os.fspath(path)):
+                continue
+            if path.is_symlink() or not _is_small(path):
+                target.symlink_to(path.resolve(), target_is_directory=path.is_dir())
+            elif path.is_dir():
+                shutil.copytree(path, target, symlinks=True, ignore=_ignored(is_left_out))
+            else:
+                shutil.copy2(path, target)
+
+
+def _is_small(path: Path) -> bool:
+    """Whether a file or folder has at most as many bytes and files as are copied for each run."""
+    size = count = 0
+    for each in itertools.chain([path], path.rglob("*") if path.is_dir() else ()):
+        size, count = size + each.lstat().st_size, count + 1
+        if size > _SMALL_BYTES or count > _SMALL_FILES:
+            return False
+    return True
 
 
 def in_copy(roots: Sequence[Path], folder: Path, path: Path) -> Path:

@@ -62,7 +62,8 @@ def is_eager(unit: Unit, request: Request, moved: Sequence[Item]) -> bool:
 
 
 def run_eagerly(unit: Unit, request: Request) -> None:
-    unit.texts.replace(request.calls[0], f"{unit.texts.of(request.leaves[0])}.numpy()")
+    text, call = unit.texts.of(request.leaves[0]), request.calls[0]
+    unit.texts.replace(call, text if isinstance(unit.file.parents[call], ast.Expr) else f"{text}.numpy()")
     assert request.statement is not None
     unit.replaced[request.statement] = []
 
@@ -70,7 +71,10 @@ def run_eagerly(unit: Unit, request: Request) -> None:
 def drops_operations(unit: Unit, request: Request) -> bool:
     """Whether each call unpacks the results or takes one of them, and nothing reads what there is for an operation."""
     return all(
-        _targets(unit, request, call) is not None or _chosen(unit, request, call) is not None for call in request.calls
+        _targets(unit, request, call) is not None
+        or _chosen(unit, request, call) is not None
+        or _takes_values(unit, request, call)
+        for call in request.calls
     )
 
 
@@ -83,6 +87,24 @@ def _chosen(unit: Unit, request: Request, call: ast.Call) -> int | None:
     if unit.is_op(request.leaves[index.value]):
         return None
     return sum(not unit.is_op(leaf) for leaf in request.leaves[: index.value])
+
+
+def _takes_values(unit: Unit, request: Request, call: ast.Call) -> bool:
+    """Whether a call takes all values and no operation, as ``sess.run([loss, accuracy, train])[:2]`` does."""
+    parent = unit.file.parents[call]
+    part = parent.slice if isinstance(parent, ast.Subscript) and parent.value is call else None
+    if (
+        not isinstance(part, ast.Slice)
+        or not isinstance(request.fetches, ast.List)
+        or part.lower
+        or part.step
+        or not isinstance(part.upper, ast.Constant)
+    ):
+        return False
+    number = part.upper.value
+    if not isinstance(number, int) or not 0 < number <= len(request.leaves):
+        return False
+    return all(unit.is_op(leaf) is (place >= number) for place, leaf in enumerate(request.leaves))
 
 
 def _targets(unit: Unit, request: Request, call: ast.Call) -> list[ast.expr] | None:
@@ -107,20 +129,21 @@ def _targets(unit: Unit, request: Request, call: ast.Call) -> list[ast.expr] | N
 
 
 def _is_read(unit: Unit, name: str) -> bool:
-    return any(
-        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
-        for each in ast.walk(unit.area)
-    )
+    return name in unit.own.read
 
 
-def are_tensors(unit: Unit, leaves: Sequence[ast.expr]) -> bool:
-    """Whether each of these is surely one tensor."""
-    return all(is_tensor(unit.kinds, leaf, [item.statement for item in unit.items]) for leaf in leaves)
+def are_tensors(unit: Unit, request: Request, leaves: Sequence[ast.expr]) -> bool:
+    """Whether each of what a request fetches is surely one tensor."""
+    line = unit.made.lineno if request.statement is None else request.statement.lineno
+    before = [item.statement for item in unit.items if item.statement.lineno < line]
+    return all(is_tensor(unit.kinds, leaf, before, in_order=True) for leaf in leaves)
 
 
 def write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
     """A dict of feeds has strings as its keys, and is given by name: ``run_loss(**feed)`` for ``*feed.values()``."""
     name = feed_name(call)
+    if name is None or unit.kinds.classes:
+        return
     scope = next(each for each in unit.file.around(call) if isinstance(each, ast.FunctionDef | ast.Module))
     dicts = [
         each.value
@@ -128,9 +151,7 @@ def write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
         if isinstance(each, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in each.targets)
     ]
     keys = [key for each in dicts if isinstance(each, ast.Dict) for key in each.keys]
-    if name is None or unit.kinds.classes or not keys:
-        return
-    if all(isinstance(key, ast.Name) and key.id in request.feeds for key in keys):
+    if keys and all(isinstance(key, ast.Name) and key.id in request.feeds for key in keys):
         unit.texts.replace(call.args[0], f"**{name}")
         for key in keys:
             assert isinstance(key, ast.Name)
@@ -167,7 +188,7 @@ def write_calls(unit: Unit, request: Request) -> None:
         text, parent = unit.texts.of(call), unit.file.parents[call]
         if isinstance(parent, ast.Expr):
             continue
-        tensors = are_tensors(unit, values)
+        tensors = are_tensors(unit, request, values)
         numpy = _numpy(unit, text)
         if not tensors and not request.is_list:
             unit.texts.replace(call, numpy)
@@ -183,6 +204,9 @@ def write_calls(unit: Unit, request: Request) -> None:
         elif drops and (index := _chosen(unit, request, call)) is not None:
             value = text if len(values) == 1 else f"{text}[{index}]"
             unit.texts.replace(parent, f"{value}.numpy()" if tensors else _numpy(unit, value))
+        elif drops and tensors and _takes_values(unit, request, call):
+            is_one = len(values) == 1
+            unit.texts.replace(parent, f"[{text}.numpy()]" if is_one else f"[value.numpy() for value in {text}]")
         elif isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant) and tensors:
             unit.texts.replace(parent, f"{text}[{unit.texts.of(parent.slice)}].numpy()")
         elif len(values) == len(request.leaves) and not tensors:

@@ -250,7 +250,8 @@ _LOSSES = {
         f"{_MEAN}({{tf}}.abs({{predictions}} - {{labels}}))", "labels predictions"
     ),
     "tf.losses.softmax_cross_entropy": _template(
-        f"{_MEAN}({{tf}}.nn.softmax_cross_entropy_with_logits(labels={{onehot_labels}}, logits={{logits}}))",
+        f"{_MEAN}({{tf}}.nn.softmax_cross_entropy_with_logits("
+        "labels={tf}.stop_gradient({onehot_labels}), logits={logits}))",
         "onehot_labels logits",
     ),
     "tf.losses.sparse_softmax_cross_entropy": _template(

@@ -15,7 +15,7 @@ from ....source.uses import FileUses
 from .call_table import BOUND_INITIALIZERS, DROPPED, ENTRIES, Entry
 from .kinds import creates
 
-__all__ = ["Native", "NotNative", "is_kept", "native_call"]
+__all__ = ["Native", "NotNative", "is_kept", "native_call", "snake"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +89,7 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
     if made == "queue":
         return Native("queue", text(call), "{made}", "queue")
     if made == "keras layer":
-        return Native("layer", text(call), "{made}", _snake(symbol.rpartition(".")[2]))
+        return Native("layer", text(call), "{made}", snake(symbol.rpartition(".")[2]))
     if made == "iterator":
         dataset = next(iter([*call.args, *(each.value for each in call.keywords)]), None)
         if dataset is None or symbol.endswith(".from_structure"):
@@ -109,8 +109,8 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         return NotNative(f"{symbol} has {error}")
 
 
-def _snake(name: str) -> str:
-    """The name of a class as Keras counts its layers: ``max_pooling2d``."""
+def snake(name: str) -> str:
+    """Return the name of a class as Keras counts its layers: ``max_pooling2d``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
@@ -167,7 +167,8 @@ def _template(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> 
     values |= {name: _in_brackets(given[name], text(given[name])) for name in needed if name in given}
     if missing := [name for name in needed if name not in values]:
         raise _NotWritten(f"no argument {missing[0]}")
-    return Native("function", None, entry.target.format(tf=base, **values).replace(", axis=-1)", ")"))
+    written = entry.target.format(tf=base, **values)
+    return Native("function", None, written.replace(", axis=-1)", ")").replace("(seed=None)", "()"))
 
 
 def _loop(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:

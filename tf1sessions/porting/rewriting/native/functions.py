@@ -15,7 +15,7 @@ from .queues import is_operation_call
 from .refusals import calls_of_program, is_print
 from .scopes import scope_header
 from .statements import Item, is_any_block
-from .texts import INDENT, indented
+from .texts import INDENT, indented, with_spaces
 from .training import TapeStep
 from .unit import Request, Unit
 
@@ -36,13 +36,11 @@ def check_rebinding(unit: Unit, moved: Sequence[Item]) -> None:
         for name in sorted((item.reads | inside) - computed):
             if purity.is_changed_later(unit, item, name, moved):
                 raise NotPossible(item.statement, f"{name!r} is changed after the graph was built with it")
-            binders = [
+            later = [
                 each
-                for each in own_nodes(unit.node)
-                if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
-                if not _is_of_comprehension(unit, each)
+                for each in unit.own.binders.get(name, ())
+                if each.lineno > item.statement.lineno and not _is_of_comprehension(unit, each)
             ]
-            later = [each for each in binders if each.lineno > item.statement.lineno]
             if (
                 later
                 and name not in unit.renamed
@@ -347,8 +345,8 @@ def _lines(unit: Unit, items: Sequence[Item]) -> list[str]:
             open_ = context
         if step is not None:
             open_ = ()
-        own = step.lines if step is not None else unit.texts.statement(item.statement)
-        lines += [INDENT * len(open_) + line if line.strip() else line for line in own]
+        own = step.lines if step is not None else unit.texts.with_comments(item.statement)
+        lines += indented(with_spaces(own), len(open_))
     return lines
 
 
@@ -380,7 +378,7 @@ def _returned(unit: Unit, request: Request) -> Iterator[str]:
     else:
         text = ", ".join("None" if unit.is_op(leaf) else _value(unit, leaf) for leaf in request.leaves)
         is_list = isinstance(request.fetches, ast.List)
-        needs_brackets = len(request.leaves) == 1 or (is_list and not call_sites.are_tensors(unit, values))
+        needs_brackets = len(request.leaves) == 1 or (is_list and not call_sites.are_tensors(unit, request, values))
         yield (
             f"return [{text}]"
             if needs_brackets and is_list

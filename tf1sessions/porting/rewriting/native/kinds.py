@@ -239,6 +239,7 @@ class Kinds:
 
     def __init__(self, file: FileUses) -> None:
         self.file = file
+        self._bound: dict[ast.stmt, set[str]] = {}
         self._symbols = {use.node: use.name for use in file.uses}
         self.functions: dict[str, Function] = {
             each.name: each for each in file.tree.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -256,6 +257,12 @@ class Kinds:
     def symbol(self, node: ast.AST | None) -> str | None:
         """The name in a library that an expression is: ``"tf.matmul"``."""
         return self._symbols.get(node)  # type: ignore[call-overload, no-any-return]
+
+    def bound(self, statement: ast.stmt) -> set[str]:
+        """The names that a statement binds or changes in place, found once."""
+        if statement not in self._bound:
+            self._bound[statement] = bound_names(statement)
+        return self._bound[statement]
 
     # -- expressions -----------------------------------------------------------------------------------------------
 

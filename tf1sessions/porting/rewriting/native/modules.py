@@ -19,7 +19,7 @@ from .kinds import Kind, Kinds, Scope, bound_names, creates, names_read
 from .rest import calls_inner_first, is_again, is_repeated
 from .scopes import is_name_scope, scope_header
 from .statements import kind_of
-from .texts import INDENT, Texts, indented
+from .texts import INDENT, Texts, indented, with_spaces
 
 __all__ = ["ModuleClass", "Modules", "named_layer"]
 
@@ -168,6 +168,12 @@ class Modules:
     def of(self, call: ast.Call) -> ModuleClass | None:
         """The class that the function of a call becomes."""
         return self._classes.get(call.func.id) if isinstance(call.func, ast.Name) else None
+
+    def class_name(self, call: ast.Call) -> str:
+        """Return the name of the class that a called function becomes."""
+        found = self.of(call)
+        assert found is not None
+        return found.name
 
     def split(self, call: ast.Call) -> tuple[str, str, bool]:
         """A call of a function that becomes a class.
@@ -504,7 +510,7 @@ class _Writer:
             f"self.{attribute}.append({made})" if repeated else f"self.{attribute} = {made}"
             for attribute, made in objects
         ]
-        lines = self.texts.statement(statement)
+        lines = with_spaces(self.texts.with_comments(statement))
         if is_static and not objects and not isinstance(statement, ast.Return):
             return lines, lines, []
         return init, lines, [attribute for attribute, _ in objects] if repeated else []

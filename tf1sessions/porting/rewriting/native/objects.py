@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, names_in
 from . import iterators, summaries
-from .calls import Native, NotNative, is_kept, native_call
+from .calls import Native, NotNative, is_kept, native_call, snake
 from .kinds import Kind, creates
 from .modules import named_layer
 from .rest import calls_inner_first, is_again, is_repeated, method_call
@@ -20,6 +21,8 @@ from .unit import INITIALIZERS, PLACEHOLDERS, Unit
 __all__ = ["rewrite_calls"]
 
 _ASSIGNMENTS = frozenset(["assign", "assign_add", "assign_sub"])
+#: What the name of a training step says besides of what it is one.
+_STEP_WORDS = frozenset("train training trainer op step minimize update run".split())
 _MOMENTUM = "tf.train.MomentumOptimizer"
 #: Optimizers of version 1, which read a learning rate that changes from a variable.
 _OF_VERSION_1 = frozenset([_MOMENTUM, "tf.train.RMSPropOptimizer", "tf.train.FtrlOptimizer"])
@@ -134,7 +137,7 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
             raise NotPossible(call, f"{symbol} has no form in TensorFlow 2 that is known here")
         return
     if native.made is None:
-        unit.texts.replace(call, native.used)
+        unit.texts.replace(call, _without_stops(unit, call, native.used))
         return
     if item is None:
         raise NotPossible(call, "A request makes a variable or a layer")
@@ -158,6 +161,34 @@ def _rewrite_call(unit: Unit, call: ast.Call, item: Item | None) -> None:
         if not (isinstance(place, ast.Subscript) and isinstance(place.slice, ast.Constant) and place.slice.value == 1):
             raise NotPossible(call, "The value and the update of a metric are used apart")
     unit.texts.replace(place, native.used.replace("{made}", name))
+
+
+def _without_stops(unit: Unit, call: ast.Call, text: str) -> str:
+    """Leave out a stop of gradients at labels that depend on no variable."""
+    for value in [*call.args, *(each.value for each in call.keywords)]:
+        written = unit.texts.of(value)
+        stop = f"labels={unit.texts.tensorflow}.stop_gradient({written})"
+        if stop in text and _is_fed(unit, value, len(unit.items)):
+            return text.replace(stop, f"labels={written}")
+    return text
+
+
+def _is_fed(unit: Unit, node: ast.expr, number: int) -> bool:
+    """Whether an expression, behind so many statements, depends on what is fed and on values of Python alone."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and not (unit.kinds.symbol(each.func) or "").startswith("tf."):
+            return False
+        if not isinstance(each, ast.Name) or unit.kinds.symbol(each) is not None or each.id == unit.texts.tensorflow:
+            continue
+        binders = [place for place, item in enumerate(unit.items) if each.id in item.binds]
+        if each.id in unit.kinds.placeholders and len(binders) == 1:
+            continue
+        value = getattr(unit.items[binders[0]].statement, "value", None) if len(binders) == 1 else None
+        if value is None or binders[0] >= number or unit.items[binders[0]].makers:
+            return False
+        if not _is_fed(unit, value, binders[0]):
+            return False
+    return True
 
 
 def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
@@ -199,9 +230,21 @@ def _made_before(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
         raise NotPossible(call, "A loop inside of an expression makes variables or layers")
     if names_in([ast.parse(native.made, mode="eval").body]) & unit.computed:
         raise NotPossible(call, "What makes a variable, a layer or an iterator depends on what requests compute")
-    name = unit.new_name(native.name)
+    name = unit.new_name(_optimizer_name(unit, item) if native.kind == "optimizer" else native.name)
     unit.objects.setdefault(item, []).append((name, native.made, native.kind))
     return name
+
+
+def _optimizer_name(unit: Unit, item: Item) -> str:
+    """A name for the optimizer of a step: ``G_opt`` and ``train_G`` are of ``G_opt`` and ``G_optimizer``."""
+    targets = [each.id for each in getattr(item.statement, "targets", []) if isinstance(each, ast.Name)]
+    if len(targets) != 1:
+        return "optimizer"
+    if re.search(r"(opt|optim|optimi[sz]er|solver)(_?\d+)?$", targets[0], re.IGNORECASE):
+        return targets[0]
+    makers = [each for one in unit.items for each in one.makers if creates(unit.kinds.symbol(each.func)) == "optimizer"]
+    words = [each for each in targets[0].split("_") if each.lower() not in _STEP_WORDS]
+    return "_".join([*words, "optimizer"]) if len(makers) > 1 else "optimizer"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,6 +290,7 @@ def _module(unit: Unit, call: ast.Call, item: Item | None) -> None:
     if name is None:
         if item is None or is_repeated(unit.file, call, item.statement):
             raise NotPossible(call, "A request or a loop makes a variable or a layer")
-        name = unit.shared[key] = unit.new_name(call.func.id)
+        is_class = call.func.id == unit.modules.class_name(call)
+        name = unit.shared[key] = unit.new_name(snake(call.func.id) if is_class else call.func.id)
         unit.objects.setdefault(item, []).append((name, made, "module"))
     unit.texts.replace(call, used.replace("{made}", name))

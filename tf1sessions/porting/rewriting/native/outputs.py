@@ -26,7 +26,8 @@ __all__ = [
 
 
 def write_summaries(unit: Unit) -> None:
-    """Summaries that are merged become a dict of their values."""
+    """Summaries that are merged become a dict of their values; those that requests fetch are written by a function."""
+    fetched = {leaf.id for request in unit.requests for leaf in request.leaves if isinstance(leaf, ast.Name)}
     for item, parts in unit.merges.items():
         assert isinstance(item.statement, ast.Assign)
         if not parts:  # which TensorFlow 1 merges to None
@@ -36,7 +37,8 @@ def write_summaries(unit: Unit) -> None:
             f"{each.tag(unit.texts)}: {unit.texts.of(each.value)}" for each in parts if each.loop is None
         )
         unit.texts.replace(item.statement.value, f"{{{values}}}")
-        unit.writers[item] = unit.new_name("write_summaries")
+        if item.binds & fetched:
+            unit.writers[item] = unit.new_name("write_summaries")
 
 
 def use_summaries(unit: Unit) -> None:
@@ -148,7 +150,31 @@ def drop_resets(unit: Unit) -> None:
         is_new = _restores_first(unit, body[body.index(node) + 1 :]) or _has_others_behind(unit, node)
         if unit.has_variables() and not is_new:
             raise NotPossible(node, "A second session initialises the variables anew")
+        if drawing := _draws_again(unit, node):
+            raise NotPossible(drawing, "A second session draws the random numbers of a seed anew")
         unit.replaced[node] = []
+
+
+def _draws_again(unit: Unit, statement: ast.stmt) -> ast.stmt | None:
+    """Return what draws numbers with a seed for requests before and behind a statement, if there is such."""
+    found: dict[bool, dict[Item, None]] = {True: {}, False: {}}
+    for request in unit.requests:
+        items = slices.needed(unit.items, names_in(request.leaves), request.feeds)
+        drawing = dict.fromkeys(each for each in items if _has_seed(unit, each))
+        for call in request.calls:
+            found[call.lineno < statement.lineno] |= drawing
+    return next((each.statement for each in found[True] if each in found[False]), None)
+
+
+def _has_seed(unit: Unit, item: Item) -> bool:
+    """Whether requests draw random numbers in a statement, with a seed that is written there."""
+    for call in ast.walk(item.statement) if unit.is_moved(item) else ():
+        symbol = unit.kinds.symbol(call.func) if isinstance(call, ast.Call) else None
+        if (symbol or "").startswith(("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial")):
+            assert isinstance(call, ast.Call)
+            if any(each.arg == "seed" for each in call.keywords):
+                return True
+    return False
 
 
 def _has_others_behind(unit: Unit, statement: ast.stmt) -> bool:

@@ -19,10 +19,11 @@ from . import (
     resets,
     summaries,
 )
+from .kinds import creates
 from .statements import Item
 from .texts import indented
 from .training import TapeStep, tape_step
-from .unit import Unit
+from .unit import PLACEHOLDERS, Unit
 
 __all__ = ["write"]
 
@@ -112,16 +113,38 @@ def _made_once(unit: Unit, statement: ast.stmt, items: dict[ast.stmt, Item]) -> 
             return []
         inside = _spaced([line for each in statement.body for line in _made_once(unit, each, items)], 1)
         header = functions.context_line(unit, statement)
-        return [header, *indented(inside)] if header and inside else inside
+        inner = [items[each] for each in ast.walk(statement) if each in items]
+        inside = [header, *indented(inside)] if header and inside and _makes_named(unit, inner) else inside
+        is_outermost = not any(isinstance(each, ast.With) and each in items for each in unit.file.around(statement))
+        return [*inside, *(line for each in inner if is_outermost for line in _writer(unit, each))]
     item = items[statement]
     if not unit.is_moved(item):
-        return [*before, *unit.before.get(item, []), *unit.texts.statement(statement)]
+        return [*before, *unit.before.get(item, []), *unit.texts.with_comments(statement)]
     made = [f"{name} = {expression}" for name, expression, _ in unit.objects.get(item, [])]
-    if item in unit.writers:
-        lines = summaries.writing_function(unit.texts, unit.writers[item], unit.texts.tensorflow, unit.merges[item])
-        made += [*unit.blank, *lines, *unit.blank]
+    if not item.context:
+        made += _writer(unit, item)
     made = [*unit.before.get(item, []), *made, *unit.after.get(item, [])]
     return [*before, *made] if made else []
+
+
+def _writer(unit: Unit, item: Item) -> list[str]:
+    """The function that writes the summaries which a statement merges."""
+    if item not in unit.writers:
+        return []
+    lines = summaries.writing_function(unit.texts, unit.writers[item], unit.texts.tensorflow, unit.merges[item])
+    return [*unit.blank, *lines, *unit.blank]
+
+
+def _makes_named(unit: Unit, items: list[Item]) -> bool:
+    """Whether one of the statements of a scope makes what has names: neither optimizers nor specs have any."""
+    for item in items:
+        if any(kind != "optimizer" for _, _, kind in unit.objects.get(item, [])):
+            return True
+        value = getattr(item.statement, "value", None)
+        symbol = unit.kinds.symbol(value.func) if isinstance(value, ast.Call) else None
+        if not unit.is_moved(item) and creates(symbol) != "optimizer" and symbol not in PLACEHOLDERS:
+            return True
+    return False
 
 
 def _has_blank_before(unit: Unit, statement: ast.stmt) -> bool:

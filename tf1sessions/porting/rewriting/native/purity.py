@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
-from .kinds import CHANGING, ITERATORS, Kinds, base_names, names_read
+from .kinds import ITERATORS, Kinds, base_names, names_read
+from .own_nodes import changed_in_place
 from .statements import Item
 from .training import METHODS
 from .unit import PLACEHOLDERS, Unit
@@ -95,23 +96,13 @@ def _changes(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str]]:
             yield from ((node, name) for name in sorted(changed_in_place(node) - own))
 
 
-def changed_in_place(node: ast.AST) -> set[str]:
-    """The names whose values a node changes: ``a[0] = 1``, ``a.append(1)``."""
-    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        return base_names(node)
-    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING
-    return base_names(node.func) if is_call else set()  # type: ignore[attr-defined]
-
-
 def is_changed_later(unit: Unit, item: Item, name: str, moved: Sequence[Item]) -> bool:
     """Whether a value that a statement of the graph reads is changed in place behind it, by what requests do not do."""
-    requested = {id(node) for each in moved for node in ast.walk(each.statement)}
-    later = [
-        node
-        for node in own_nodes(unit.node)
-        if id(node) not in requested and getattr(node, "lineno", 0) > (item.statement.end_lineno or 0)
-    ]
-    changes = [node for node in later if name in changed_in_place(node)]
+    end = item.statement.end_lineno or 0
+    changes = [node for node in unit.own.changes.get(name, ()) if getattr(node, "lineno", 0) > end]
+    if changes:
+        requested = {id(node) for each in moved for node in ast.walk(each.statement)}
+        changes = [node for node in changes if id(node) not in requested]
     if all(isinstance(node, ast.Call) for node in changes):  # what is added does not matter to item 0
         reads = [n for n in ast.walk(item.statement) if isinstance(n, ast.Name) and n.id == name]
         return bool(changes) and not all(_reads_one(unit, node) for node in reads)

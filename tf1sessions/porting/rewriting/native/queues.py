@@ -37,7 +37,8 @@ def queue_element(kinds: Kinds, node: ast.AST) -> bool:
     made = kinds.queues[node.func.value.id]
     position = _DTYPES.get(f"tf.{(kinds.symbol(made.func) or '').rpartition('.')[2]}", 9)
     given = [each.value for each in made.keywords if each.arg == "dtypes"] or made.args[position : position + 1]
-    return bool(given) and not isinstance(given[0], ast.List | ast.Tuple) and kinds.symbol(given[0]) is not None
+    is_one = bool(given) and (kinds.symbol(given[0]) is not None or isinstance(given[0], ast.Constant))
+    return is_one and not isinstance(given[0], ast.List | ast.Tuple)
 
 
 def _method(kinds: Kinds, node: ast.AST | None) -> str | None:

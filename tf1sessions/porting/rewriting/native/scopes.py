@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from ....source.uses import FileUses
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kinds
 from .texts import Texts
 
-__all__ = ["FLAT", "is_name_scope", "scope_header"]
+__all__ = ["FLAT", "check_scopes", "is_name_scope", "scope_header"]
 
 #: Blocks whose statements are looked at one by one.
 FLAT = frozenset(["tf.name_scope", "tf.variable_scope", "tf.control_dependencies", "tf.device"])
@@ -52,8 +53,43 @@ def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None 
         if again is not None and not _is_known(again, reuse):
             raise NotPossible(call, "A scope uses variables again that were made elsewhere")
         scope = "compat.v1.variable_scope" if _has_cells(kinds, block) else "name_scope"
-        headers.append(f"{texts.tensorflow}.{scope}({texts.of(name)})")
+        bound = f" as {_own_name(block, item)}" if _own_name(block, item) else ""
+        headers.append(f"{texts.tensorflow}.{scope}({texts.of(name)}){bound}")
     return f"with {', '.join(headers)}:" if headers else ""
+
+
+def check_scopes(file: FileUses, kinds: Kinds) -> None:
+    """Refuse scopes that are used by a name, other than as the name of an operation in them.
+
+    Raises:
+        NotPossible: There is such.
+    """
+    for block in ast.walk(file.tree):
+        for item in block.items if isinstance(block, ast.With) else ():
+            call, name = item.context_expr, item.optional_vars
+            symbol = kinds.symbol(call.func) if isinstance(call, ast.Call) else None
+            if symbol not in ("tf.name_scope", "tf.variable_scope") or not isinstance(name, ast.Name):
+                continue
+            around = next((each for each in file.around(block) if isinstance(each, ast.FunctionDef)), file.tree)
+            inside = set(ast.walk(block))
+            for node in ast.walk(around):
+                if not isinstance(node, ast.Name) or node.id != name.id or not isinstance(node.ctx, ast.Load):
+                    continue
+                parent = file.parents[node]
+                if isinstance(parent, ast.Attribute) and parent.attr == "reuse_variables":
+                    if around is file.tree:
+                        raise NotPossible(node, "A scope uses variables again that were made elsewhere")
+                elif symbol != "tf.name_scope" or node not in inside or not isinstance(parent, ast.keyword):
+                    raise NotPossible(node, "A scope is used by its name")
+
+
+def _own_name(block: ast.With, item: ast.withitem) -> str | None:
+    """The name of Python that a scope is bound to, where that is the name of an operation in it."""
+    name = item.optional_vars
+    keywords = [each.value for each in ast.walk(block) if isinstance(each, ast.keyword)]
+    if isinstance(name, ast.Name) and any(isinstance(each, ast.Name) and each.id == name.id for each in keywords):
+        return name.id
+    return None
 
 
 def _has_cells(kinds: Kinds, block: ast.With) -> bool:

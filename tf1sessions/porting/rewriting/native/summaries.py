@@ -6,13 +6,24 @@ import ast
 import dataclasses
 from collections.abc import Sequence
 
+from ....source.uses import FileUses
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kind, Kinds
+from .op_names import OpNames
 from .statements import Item
 from .texts import INDENT, Texts, indented
 
-__all__ = ["SUMMARIES", "Summary", "is_merge", "merged", "numbered", "summary", "writing_function"]
+__all__ = [
+    "SUMMARIES",
+    "Summary",
+    "check_tags",
+    "is_merge",
+    "merged",
+    "summary",
+    "write_events_read",
+    "writing_function",
+]
 
 #: Names of TensorFlow that make one summary -> how many arguments tf.summary's function of that name takes as they are.
 SUMMARIES = frozenset(["tf.summary.scalar", "tf.summary.histogram", "tf.summary.image", "tf.summary.audio"])
@@ -29,6 +40,7 @@ class Summary:
         literal: The text of a tag that is written out, behind the scopes of names around it, as TensorFlow 1 wrote it.
         value: The expression of what it shows.
         names: The names that a statement binds to it.
+        scope: What stands before a tag that is computed.
         loop: The loop over variables that makes one of each; then the value is a variable.
     """
 
@@ -38,22 +50,30 @@ class Summary:
     value: ast.expr
     names: frozenset[str]
     loop: ast.For | None = None
+    scope: str = ""
 
     def tag(self, texts: Texts) -> str:
         """The text of its tag."""
-        return self.literal or texts.of(self.name)
+        if self.literal:
+            return self.literal
+        name = texts.of(self.name)
+        if not self.scope:
+            return name
+        is_plain = isinstance(self.name, ast.Name | ast.Attribute | ast.Call | ast.BinOp | ast.Constant)
+        return f'"{self.scope}" + {name}' if is_plain else f'"{self.scope}" + ({name})'
 
 
-def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
+def summary(kinds: Kinds, texts: Texts, item: Item, names: OpNames) -> list[Summary]:
     """Read the summaries that a statement makes; those that a loop makes of variables are taken out of it.
 
     Raises:
         NotPossible: It makes one in another loop or a condition, or with arguments that tf.summary has not.
     """
     found = []
-    for call in ast.walk(item.statement):
-        if not isinstance(call, ast.Call) or kinds.symbol(call.func) not in SUMMARIES:
-            continue
+    nodes = [each for each in ast.walk(item.statement) if isinstance(each, ast.Call)]
+    calls = tuple(each for each in nodes if kinds.symbol(each.func) in SUMMARIES)
+    names.note(item, calls)
+    for call in calls:
         parent = texts.file.parents[call]
         loop = item.statement if isinstance(item.statement, ast.For) and item.kind < Kind.CONSTANT else None
         is_plain = parent is item.statement and isinstance(parent, ast.Expr | ast.Assign)
@@ -63,53 +83,57 @@ def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
         if is_in_loop:
             assert isinstance(parent, ast.Expr)
             texts.delete(parent)
-        found.append(_read(kinds, texts, call, frozenset(item.binds), loop if is_in_loop else None))
+        given = _arguments(call)
+        literal = _literal(texts, names, None if is_in_loop else names.scope(item), given["name"])
+        function = (kinds.symbol(call.func) or "").removeprefix("tf.summary.")
+        bound, around = frozenset(item.binds), loop if is_in_loop else None
+        found.append(Summary(function, given["name"], literal, given["tensor"], bound, around, names.scope(item) or ""))
     return found
 
 
-def _read(kinds: Kinds, texts: Texts, call: ast.Call, names: frozenset[str], loop: ast.For | None) -> Summary:
+def _arguments(call: ast.Call) -> dict[str, ast.expr]:
     given = {{"values": "tensor"}.get(name, name): value for name, value in arguments(call, ("name", "tensor")).items()}
     if set(given) - {"collections", "family"} != {"name", "tensor"}:
         raise NotPossible(call, "A summary has arguments beside its name and its value")
-    symbol = kinds.symbol(call.func)
-    assert symbol is not None
-    literal = _literal(kinds, texts, call, given["name"])
-    return Summary(symbol.removeprefix("tf.summary."), given["name"], literal, given["tensor"], names, loop)
+    return given
 
 
-def _literal(kinds: Kinds, texts: Texts, call: ast.Call, name: ast.expr) -> str:
-    """The text of a tag behind the names of the scopes around it; empty where one of them is not written out."""
-    scopes: list[str] = []
-    for block in texts.file.around(call):
-        for item in reversed(block.items) if isinstance(block, ast.With) else []:
-            scope = item.context_expr
-            if isinstance(scope, ast.Call) and kinds.symbol(scope.func) in ("tf.name_scope", "tf.variable_scope"):
-                written = next(iter([*scope.args, *(each.value for each in scope.keywords)]), None)
-                scopes.append(str(written.value) if isinstance(written, ast.Constant) else "")
-    if not all(scopes) or not isinstance(name, ast.Constant):
+def _literal(texts: Texts, names: OpNames, scope: str | None, name: ast.expr) -> str:
+    """The text of a tag as TensorFlow 1 writes it; empty where it, or a scope around it, is not written out."""
+    if scope is None or not isinstance(name, ast.Constant):
         return ""
     quote = texts.of(name)[0] if texts.of(name)[:1] in "'\"" else '"'
-    return f"{quote}{'/'.join([*reversed(scopes), str(name.value)])}{quote}"
+    return f"{quote}{names.unique(scope, str(name.value))}{quote}"
 
 
-def numbered(texts: Texts, found: Sequence[Summary]) -> list[Summary]:
-    """Give each a tag of its own, as TensorFlow 1 does: ``mean``, ``mean_1``.
+def check_tags(texts: Texts, found: Sequence[Summary]) -> None:
+    """Refuse tags that are computed and equal: TensorFlow 1 gives each one of its own.
 
     Raises:
-        NotPossible: Two have the same tag, which the program computes.
+        NotPossible: There are such.
     """
-    taken: set[str] = set()
-    new = []
+    tags = [each.tag(texts) for each in found if each.loop is None]
     for each in found:
-        tag, number = each.tag(texts), 0
-        while tag in taken and each.loop is None:
-            if not each.literal:
-                raise NotPossible(each.value, "Two summaries have the same tag, which the program computes")
-            number += 1
-            tag = f"{each.literal[:-1]}_{number}{each.literal[-1]}"
-        taken.add(tag)
-        new.append(dataclasses.replace(each, literal=tag if each.literal else ""))
-    return new
+        if not each.literal and each.loop is None and tags.count(each.tag(texts)) > 1:
+            raise NotPossible(each.value, "Two summaries have the same tag, which the program computes")
+
+
+def write_events_read(file: FileUses, kinds: Kinds, texts: Texts) -> None:
+    """Have a program that reads the events it wrote find the values where tf.summary puts them.
+
+    Raises:
+        NotPossible: It reads histograms, images or sounds.
+    """
+    symbols = {kinds.symbol(use.node) for use in file.uses}
+    if "tf.train.summary_iterator" not in symbols or not symbols & {"tf.summary.FileWriter", *SUMMARIES}:
+        return
+    for node in ast.walk(file.tree):
+        if not isinstance(node, ast.Attribute):
+            continue
+        if node.attr in ("histo", "image", "audio"):
+            raise NotPossible(node, f"Events are read by {node.attr}")
+        if node.attr == "simple_value":
+            texts.replace(node, f"{texts.tensorflow}.make_ndarray({texts.of(node.value)}.tensor).item()")
 
 
 def is_merge(kinds: Kinds, node: ast.AST | None) -> bool:

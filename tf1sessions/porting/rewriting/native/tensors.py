@@ -31,10 +31,28 @@ _SEVERAL = frozenset(
 _RECURRENT = ("RNN", "LSTM", "GRU", "Bidirectional", "Attention", "Sequential")
 
 
-def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt]) -> bool:
-    """Whether an expression, among statements that bind its names, is surely one tensor."""
+def is_tensor(
+    kinds: Kinds,
+    node: ast.expr | None,
+    statements: Sequence[ast.stmt],
+    *,
+    in_order: bool = False,
+    given: frozenset[str] = frozenset(),
+) -> bool:
+    """Whether an expression is surely one tensor.
+
+    Args:
+        kinds: Of the file.
+        node: The expression.
+        statements: Those that bind its names.
+        in_order: Whether these are executed in this order, and all before the expression.
+        given: Names of functions that give one tensor.
+    """
     if isinstance(node, ast.Name):
-        binders = [each for each in statements if node.id in bound_names(each)]
+        binders = [each for each in statements if node.id in kinds.bound(each)]
+        if in_order and binders and isinstance(last := binders[-1], ast.Assign) and node.id in map(_name, last.targets):
+            before = statements[: list(statements).index(last)]
+            return not summaries.is_merge(kinds, last.value) and is_tensor(kinds, last.value, before, in_order=True)
         if not binders:
             return node.id in kinds.placeholders
         plain = [each for each in binders if not isinstance(each, ast.AugAssign)]  # a tensor and more is one
@@ -43,7 +61,7 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
             isinstance(each, ast.Assign)
             and all(isinstance(target, ast.Name) for target in each.targets)
             and not summaries.is_merge(kinds, each.value)
-            and is_tensor(kinds, each.value, others)
+            and is_tensor(kinds, each.value, others, given=given)
             for each in plain
         )
     if isinstance(node, ast.Call):
@@ -51,31 +69,69 @@ def is_tensor(kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt
         if queue_element(kinds, node):
             return True
         if isinstance(node.func, ast.Name) and (function := kinds.functions.get(node.func.id)) is not None:
-            inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
-            returns = [each for each in inner if isinstance(each, ast.Return)]
-            plain = [each for each in inner if not isinstance(each, ast.With | ast.FunctionDef | ast.Return)]
-            return bool(returns) and all(is_tensor(kinds, each.value, plain) for each in returns)
+            return _gives_a_tensor(kinds, function)
         if symbol == "tf.cond":
             branches = [*node.args[1:3], *(each.value for each in node.keywords if each.arg in ("true_fn", "false_fn"))]
             return all(isinstance(each, ast.Lambda) and is_tensor(kinds, each.body, statements) for each in branches)
         if symbol is None:
-            return _is_layer(kinds, node.func, statements)
+            return _name(node.func) in given or _is_layer(kinds, node.func, statements)
         return symbol.rpartition(".")[2] not in _SEVERAL
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):  # a metric's update
         symbol = kinds.symbol(node.value.func) or ""
-        is_network = symbol.startswith("tf.nn.") and is_tensor(kinds, node.value, statements)
+        is_network = symbol.startswith("tf.nn.") and is_tensor(kinds, node.value, statements, given=given)
         return is_network or creates(symbol) == "metric"
     if isinstance(node, ast.Subscript):  # a part of a tensor
-        return isinstance(node.value, ast.Name | ast.BinOp) and is_tensor(kinds, node.value, statements)
+        return isinstance(node.value, ast.Name | ast.BinOp) and is_tensor(kinds, node.value, statements, given=given)
     if isinstance(node, ast.Attribute):
         return node.attr == METRIC_VALUE
     return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
 
 
+def _name(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _gives_a_tensor(kinds: Kinds, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function of the program surely returns one tensor."""
+    inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
+    returns = [each for each in inner if isinstance(each, ast.Return)]
+    plain = [each for each in inner if not isinstance(each, ast.With | ast.FunctionDef | ast.Return)]
+    plain = [each for each in plain if not isinstance(each, ast.If)]  # what they bind is in their bodies
+    given = frozenset(_given_functions(kinds, function))
+    return bool(returns) and all(is_tensor(kinds, each.value, plain, given=given) for each in returns)
+
+
+def _given_functions(kinds: Kinds, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The parameters of a function that are None or functions of TensorFlow in all calls, each of which gives a tensor.
+
+    Such as an activation.
+    """
+    parameters = [each.arg for each in function.args.args]
+    defaults = dict(zip(reversed(parameters), reversed(function.args.defaults), strict=False))
+    bound = {name for each in ast.walk(function) if isinstance(each, ast.stmt) for name in bound_names(each)}
+    found = set(parameters) - bound
+    for call in ast.walk(kinds.file.tree):
+        if not isinstance(call, ast.Call) or _name(call.func) != function.name:
+            continue
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords):
+            return set()
+        given = defaults | dict(zip(parameters, call.args, strict=False))
+        given |= {each.arg: each.value for each in call.keywords if each.arg}
+        found = {name for name in found if name in given and _is_one_result(kinds, given[name])}
+    return found
+
+
+def _is_one_result(kinds: Kinds, node: ast.expr) -> bool:
+    """Whether an expression is None, or a function of TensorFlow that gives one tensor."""
+    symbol = kinds.symbol(node) or ""
+    is_function = symbol.startswith("tf.") and symbol.rpartition(".")[2] not in _SEVERAL
+    return is_function or (isinstance(node, ast.Constant) and node.value is None)
+
+
 def _is_layer(kinds: Kinds, node: ast.expr, statements: Sequence[ast.stmt]) -> bool:
     """Whether an expression is a layer of Keras that gives one tensor: recurrent ones may give their states, too."""
     if isinstance(node, ast.Name):
-        binders = [each for each in statements if node.id in bound_names(each)]
+        binders = [each for each in statements if node.id in kinds.bound(each)]
         return bool(binders) and all(
             isinstance(each, ast.Assign) and _is_layer(kinds, each.value, statements) for each in binders
         )

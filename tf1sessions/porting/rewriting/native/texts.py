@@ -6,22 +6,31 @@ import ast
 import functools
 import io
 import itertools
+import re
 import tokenize
 from collections.abc import Iterable
 
 from ....source.edits import Edit, apply
 from ....source.notebooks import begins_cell
 from ....source.uses import FileUses
+from ..indentation import lines_in_strings
 from ..requests.request import NotPossible
 
-__all__ = ["INDENT", "Texts", "indented"]
+__all__ = ["INDENT", "VERBATIM", "Texts", "indented", "with_spaces"]
 
 INDENT = "    "
+#: What a line begins with that is inside of a string, until the file is written: it is not moved in or out.
+VERBATIM = "\ue000"
 
 
-def indented(lines: Iterable[str], depth: int = 1) -> list[str]:
+def indented(lines: Iterable[str], depth: int = 1, lead: str = INDENT) -> list[str]:
     """Lines moved in."""
-    return [INDENT * depth + line if line.strip() else line for line in lines]
+    return [lead * depth + line if line.strip() and not line.startswith(VERBATIM) else line for line in lines]
+
+
+def with_spaces(lines: Iterable[str]) -> list[str]:
+    """Lines that are indented by spaces where they had tabs: what is written around them has spaces."""
+    return [re.sub(r"^[ \t]+", lambda found: found[0].replace("\t", INDENT), line) for line in lines]
 
 
 class Texts:
@@ -37,6 +46,7 @@ class Texts:
         self._deleted: list[Edit] = []
         self.lines = file.source.text.splitlines()
         self._comment_lines = _comment_lines(file.source.text)
+        self._commented: set[ast.stmt] = set()  # statements that were written with all comments
 
     @functools.cached_property
     def tensorflow(self) -> str:
@@ -122,12 +132,46 @@ class Texts:
         positions = self.file.positions
         text = self._between(positions.line_start(first), positions.line_start(last + 1))
         lead = len(self.lead(statement))
-        return [line[lead:] if not line[:lead].strip() else line.lstrip() for line in text.splitlines()]
+        inside = set(lines_in_strings(text))
+        return [
+            VERBATIM + line if number in inside else line[lead:] if not line[:lead].strip() else line.lstrip()
+            for number, line in enumerate(text.splitlines(), 1)
+        ]
+
+    def with_comments(self, statement: ast.stmt) -> list[str]:
+        """The lines of a statement, the first time with all comments that belong to it.
+
+        Those are the comments up to the statement before, but for what stands right below that, and those right below
+        the statement itself.
+        """
+        if statement in self._commented:
+            return self.statement(statement)
+        self._commented.add(statement)
+        column = len(self.lead(statement))
+        above: list[str] = []
+        line = self.first_line(statement) - 1
+        while line > 0 and (line in self._comment_lines or not self.lines[line - 1].strip()):
+            above.append(self.lines[line - 1].strip())
+            line -= 1
+        while line > 0 and above and above[-1] and not _opens_block(self.lines[line - 1]):
+            above.pop()  # right below the statement before
+        below: list[str] = []
+        line = (statement.end_lineno or statement.lineno) + 1
+        while line in self._comment_lines and len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip()) == column:
+            below.append(self.lines[line - 1].strip())
+            line += 1
+        if line <= len(self.lines) and self.lines[line - 1][:column].strip() == "" and self.lines[line - 1].strip():
+            below = []  # right above the next one
+        return [*(each for each in reversed(above) if each), *self.statement(statement), *below]
 
     def lead(self, statement: ast.stmt) -> str:
         """The white space that a statement's first line begins with."""
         line = self.lines[statement.lineno - 1]
         return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _opens_block(line: str) -> bool:
+    return line.split("#")[0].rstrip().endswith(":")
 
 
 def _comment_lines(text: str) -> set[int]:

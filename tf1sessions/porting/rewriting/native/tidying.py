@@ -6,6 +6,7 @@ import ast
 import re
 
 from ....source.notebooks import begins_cell
+from ..indentation import lines_in_strings
 
 __all__ = ["tidied", "without_unused_imports"]
 
@@ -28,7 +29,12 @@ def tidied(text: str, before: str) -> str:
     lines: list[str] = []
     empty = 0
     is_new = False  # whether the last function of the module is one that was written
-    for line in text.splitlines():
+    in_strings = set(lines_in_strings(text))
+    for number, line in enumerate(text.splitlines(), 1):
+        if number in in_strings:
+            lines += [*[""] * empty, line]
+            empty = 0
+            continue
         if not line.strip():
             empty += 1
             continue
@@ -51,7 +57,7 @@ def tidied(text: str, before: str) -> str:
 
 
 def without_unused_imports(text: str) -> str:
-    """Leave out the imports from inner modules of TensorFlow that nothing uses.
+    """Leave out the imports from inner modules of TensorFlow that nothing uses, and a second ``import os``.
 
     One that shares its line with another statement stays. So does all of a text that is no Python.
 
@@ -65,7 +71,12 @@ def without_unused_imports(text: str) -> str:
         return text
     read = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
     lines: list[str] = text.splitlines(keepends=True)
+    imports = [
+        each for each in tree.body if isinstance(each, ast.Import) and [one.name for one in each.names] == ["os"]
+    ]
     for node in reversed(tree.body):
+        if node in imports[1:] and lines[node.lineno - 1].strip() == "import os":
+            lines[node.lineno - 1] = ""
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("tensorflow.python."):
             kept = [each for each in node.names if (each.asname or each.name) in read | {"*"}]
             own = range(node.lineno, (node.end_lineno or node.lineno) + 1)

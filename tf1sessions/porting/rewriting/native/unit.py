@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable
 
@@ -12,6 +13,8 @@ from ..requests.request import NotPossible, names_in
 from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
 from .modules import Modules
+from .op_names import OpNames
+from .own_nodes import OwnNodes
 from .queues import is_operation_call
 from .refusals import calls_of_program, check_items, is_dropped, is_print
 from .statements import OPERATIONS, Item, flattened, is_block
@@ -264,13 +267,16 @@ class Unit:
             if not isinstance(each, ast.Name):
                 raise NotPossible(each, "A request feeds what is not a name of the place where the graph is built")
         is_list = isinstance(fetches, ast.List | ast.Tuple)
+        for each in fetches.elts if isinstance(fetches, ast.List | ast.Tuple) else [fetches]:
+            text = each.left if isinstance(each, ast.BinOp) else each
+            if isinstance(text, ast.JoinedStr) or (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+                raise NotPossible(each, "A request fetches something by its name in the graph")
         calls = []
-        for node in ast.walk(self.area):
-            if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load):
-                parent = self.file.parents[node]
-                if not isinstance(parent, ast.Call) or parent.func is not node:
-                    raise NotPossible(node, "A request is handed about")
-                calls.append(parent)
+        for node in self.own.read.get(target.id, ()):
+            parent = self.file.parents[node]
+            if not isinstance(parent, ast.Call) or parent.func is not node:
+                raise NotPossible(node, "A request is handed about")
+            calls.append(parent)
         return Request(
             statement,
             target.id,
@@ -334,11 +340,12 @@ class Unit:
     def _read_summaries(self) -> None:
         """Requests fetch the values of summaries, as a dict; a function writes them."""
         found: list[summaries.Summary] = []
+        names = OpNames(self.kinds)
         for item in list(self.items):
             value = getattr(item.statement, "value", None)
-            made = summaries.summary(self.kinds, self.texts, item)
-            found = summaries.numbered(self.texts, [*found, *made])
-            made = found[len(found) - len(made) :]
+            made = summaries.summary(self.kinds, self.texts, item, names)
+            found += made
+            summaries.check_tags(self.texts, found)
             if made and isinstance(item.statement, ast.Expr):
                 self.items.remove(item)
                 self.replaced[item.statement] = []
@@ -401,6 +408,11 @@ class Unit:
                 if binder is None or binder.kind is not Kind.STATIC or binder.makers:
                     raise NotPossible(item.statement, f"{name!r} is made once, and requests change it")
                 binder.kind = Kind.TENSOR
+
+    @functools.cached_property
+    def own(self) -> OwnNodes:
+        """The nodes of the module or function."""
+        return OwnNodes(self.node, self.area)
 
     def is_moved(self, item: Item) -> bool:
         """Whether a statement is computed by requests."""

@@ -10,7 +10,7 @@ from ....source import notebooks
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses
 from .. import headers
-from ..indentation import Indentation
+from ..indentation import Indentation, lines_in_strings
 from .graph_code import GraphCode
 
 __all__ = ["NEW_GRAPH", "FilePlan", "switches"]
@@ -64,6 +64,8 @@ class FilePlan:
         self.session_count = len(made) - len(code.session_makers[file])
         #: The only session of the program, which all functions are given; None where there may be others.
         self.only_session = made[0] if self.session_count == 1 == len(file.connected) and len(made) == 1 else None
+        self._lines = file.source.text.splitlines()
+        self._in_strings = frozenset(lines_in_strings(file.source.text))
         self._before: dict[int, list[str]] = {}  # line -> lines that are put before it
         self._behind: dict[int, tuple[int, list[str]]] = {}  # line -> first line of its statement, lines behind it
         self._replaced: list[Edit] = []
@@ -152,18 +154,46 @@ class FilePlan:
 
     def put_before(self, statement: ast.stmt, text: str) -> None:
         """Put a line before a statement, outside of the block that the statement is moved into."""
-        self._before.setdefault(_first_line(statement), []).append(text)
+        self._before.setdefault(self._first_line(statement), []).append(text)
 
     def put_behind(self, statement: ast.stmt, text: str) -> None:
         """Put a line behind a statement, into the block that it is moved into."""
         last = statement.end_lineno or statement.lineno
-        self._behind.setdefault(last, (_first_line(statement), []))[1].append(text)
+        self._behind.setdefault(last, (self._first_line(statement), []))[1].append(text)
 
     def move_into_block(self, statements: list[ast.stmt], header: str) -> None:
         """Put statements into a block."""
         self.put_before(statements[0], header)
         last = max(each.end_lineno or each.lineno for each in statements)
-        self.indentation.move_in(_first_line(statements[0]), last)
+        self.indentation.move_in(self._first_line(statements[0]), last)
+
+    def _first_line(self, statement: ast.stmt) -> int:
+        """The line that a statement begins on, with its decorators and the comments right above it."""
+        line = min(
+            statement.lineno, *(int(each.lineno) for each in [statement, *getattr(statement, "decorator_list", [])])
+        )
+        while line > 1 and self._is_comment(line - 1, statement.col_offset):
+            line -= 1
+        return line
+
+    def _is_comment(self, line: int, column: int) -> bool:
+        """Whether a line has a comment and nothing else, at a column."""
+        text = self._lines[line - 1]
+        is_comment = text.lstrip().startswith("#") and len(text) - len(text.lstrip()) == column
+        is_cell = notebooks.begins_cell(text) or notebooks.is_masked(text)
+        return is_comment and not is_cell and line not in self._in_strings
+
+    def end_with_comments(self, statement: ast.stmt) -> int:
+        """Return the last line of the last statement of a block, with the comments behind it that are in the block."""
+        last = statement.end_lineno or statement.lineno
+        for line in range(last + 1, len(self._lines) + 1):
+            text = self._lines[line - 1]
+            if not text.strip():
+                continue
+            if not text.lstrip().startswith("#") or len(text) - len(text.lstrip()) < statement.col_offset:
+                break
+            last = line
+        return last
 
     def finish(self) -> None:
         """Put all edits together."""
@@ -194,8 +224,3 @@ def _outermost(edits: list[Edit]) -> list[Edit]:
         for one in edits
         if not any(other is not one and other.start <= one.start and one.end <= other.end for other in edits)
     ]
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
-    return min(statement.lineno, *(int(each.lineno) for each in [statement, *decorators]))

@@ -87,6 +87,7 @@ class _ScopePlan:
         self, plan: FilePlan, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, around: list[_ScopePlan]
     ) -> None:
         self.plan, self.code, self.file, self.node = plan, plan.code, plan.file, node
+        self._nodes: list[ast.AST] | None = None  # without those of functions and classes in it
         legacy = next((each.legacy for each in around if each.is_made), None)
         #: The scope in which the only session is made, if this one is inside of it.
         self._home = next((each for each in around if each.groups and each.has_only_session()), None)
@@ -110,10 +111,11 @@ class _ScopePlan:
 
     # -- names -----------------------------------------------------------------------------------------------------
 
-    def _own_nodes(self) -> Iterator[ast.AST]:
-        for statement in self.node.body:
-            if not isinstance(statement, _DEFINITIONS):
-                yield from own_nodes(statement)
+    def _own_nodes(self) -> list[ast.AST]:
+        if self._nodes is None:
+            inside = [each for each in self.node.body if not isinstance(each, _DEFINITIONS)]
+            self._nodes = [node for each in inside for node in own_nodes(each)]
+        return self._nodes
 
     def _own_sessions(self) -> set[str]:
         """The names that this scope binds to a session."""
@@ -421,7 +423,7 @@ class _ScopePlan:
         header = _header_end(self.file, statement)
         self.plan.delete_lines(statement.lineno, header)
         width = first.col_offset - statement.col_offset
-        self.plan.indentation.move_out(header + 1, last.end_lineno or last.lineno, width)
+        self.plan.indentation.move_out(header + 1, self.plan.end_with_comments(last), width)
         self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
         if group and sessions:
             self._block = _Block(group[-1], self._between, statement.body)

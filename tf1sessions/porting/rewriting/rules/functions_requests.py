@@ -103,6 +103,8 @@ def _check(code: GraphCode, file: FileUses) -> None:
             what = next((text for start, text in _BLOCKING_PREFIXES.items() if use.name.startswith(start)), None)
         if what is not None:
             raise NotPossible(use.node, f"It has {what}")
+        if use.name == "tf.Graph" and use.call is not None and isinstance(file.parents[use.call], ast.Tuple | ast.List):
+            raise NotPossible(use.node, "A graph has no name of its own")
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in _BLOCKING_METHODS:

@@ -36,7 +36,8 @@ from ..native.kinds import Kinds
 from ..native.modules import Modules
 from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
-from ..native.texts import Texts
+from ..native.scopes import check_scopes
+from ..native.texts import VERBATIM, Texts, indented
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
 from ..requests.request import NotPossible
@@ -141,6 +142,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
     modules = Modules(kinds, texts)
     try:
         check_file(file, kinds)
+        check_scopes(file, kinds)
         write_shapes(file, texts)
         write_datasets(file, texts)
         units = [
@@ -149,6 +151,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
             if use.symbol == _GRAPH and use.call
         ]
         _check_summaries(file, kinds, units)
+        summaries.write_events_read(file, kinds, texts)
         made = modules.write()
         for unit in units:
             plan.write(unit)
@@ -157,7 +160,8 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         text = apply(file.source.text, _edits(file, texts, units, made))
         text = attributes.with_attributes(text, lowered) if lowered else text
         before = original.source.text
-        edit = Edit(0, len(before), tidied(digits.with_reader(without_unused_imports(text)), before))
+        text = tidied(digits.with_reader(without_unused_imports(text)), before)
+        edit = Edit(0, len(before), text.replace(VERBATIM, ""))
         return _Planned(edit, tuple(_changed(units, made)), tuple(each for unit in units for each in unit.dropped))
     except NotPossible as error:
         return error
@@ -228,7 +232,8 @@ def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt,
         start = positions.line_start(begin)
         end = positions.line_start((statement.end_lineno or statement.lineno) + 1)
         spans.append((start, end))
-        yield Edit(start, end, "".join((lead + line if line.strip() else "") + newline for line in lines))
+        lines = [line if line.strip() else "" for line in lines]
+        yield Edit(start, end, "".join(line + newline for line in indented(lines, lead=lead)))
     for edit in texts.edits:
         if not any(start <= edit.start and edit.end <= end for start, end in spans):
             yield edit

@@ -1,0 +1,257 @@
+"""What a reviewer would not accept in a program of step native: each is a rule now, or a refusal."""
+
+from __future__ import annotations
+
+import functools
+import textwrap
+
+import porting_support
+import pytest
+
+after = functools.partial(porting_support.after, step="native")
+HEADER = "import tensorflow as tf\n"
+GRAPH = """
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.get_variable("w", [2, 1])
+y = tf.matmul(x, w)
+"""
+SESSION = """
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(y, {x: [[1, 2]]}))
+"""
+TRAINED = """
+labels = tf.placeholder(tf.float32, [None, 1])
+loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels={labels}, logits=y))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {{x: [[1, 2]], labels: [[1]]}})
+"""
+
+
+def native(*texts: str) -> str:
+    found = after(HEADER + "".join(map(textwrap.dedent, texts)))
+    assert "LegacyGraph" not in found and "Session" not in found, found
+    return found
+
+
+def test_a_text_of_several_lines_stays_as_it_is():
+    text = '"""\n      usage\n\n\n\n   end\nof it\n  """'
+    found = native(GRAPH, f"print({text})\nz = tf.strings.join(['a', {text}])\nv = tf.Variable(0.0)\n", SESSION)
+    assert found.count(text) == 2
+    asked = SESSION.replace("sess.run(y", "sess.run(z")
+    found = native(GRAPH, f"z = tf.strings.join([tf.as_string(x), {text}])\n", asked)
+    assert found.count(text) == 1 and found.index("def run_z") < found.index("usage")
+
+
+def test_comments_stay():
+    found = native(
+        """
+        # the inputs
+
+        x = tf.placeholder(tf.float32, [None, 2])
+        # two of them
+
+        # the weights
+
+        w = tf.get_variable("w", [2, 1])
+        # begun as Glorot says
+
+        y = tf.matmul(x, w)
+        with tf.Session() as sess:
+            # goes with it
+            sess.run(tf.global_variables_initializer())
+            # each step
+            for i in range(3):
+                print(sess.run(y, {x: [[1, i]]}))
+            # the end
+            #print(i)
+        """
+    )
+    for each in ("the inputs", "two of them", "the weights", "begun as Glorot says"):
+        assert found.count(f"# {each}\n") == 1, each
+    assert "# each step\nfor i in range(3):\n" in found
+    assert "\n# the end\n#print(i)\n" in found
+
+
+def test_summaries_are_written_by_one_function_and_outside_of_scopes():
+    found = native(
+        GRAPH,
+        """
+        with tf.name_scope("cost"):
+            cost = tf.reduce_mean(y)
+            first = tf.summary.scalar("cost", cost)
+        second = tf.summary.histogram("weights", w)
+        merged = tf.summary.merge_all()
+        writer = tf.summary.FileWriter("logs")
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            writer.add_summary(sess.run(merged, {x: [[1, 2]]}), 0)
+        """.replace(
+            "writer.add_summary(sess.run(merged, {x: [[1, 2]]}), 0)",
+            "s = sess.run(merged, {x: [[1, 2]]})\n            writer.add_summary(s, 0)",
+        ),
+    )
+    assert found.count("def write_summaries") == 1
+    assert not any(line.startswith(" ") for line in found.splitlines() if "def write_summaries" in line)
+
+
+#: Statements that make a summary, and its tag in TensorFlow 1.15.5.
+TAGS = {
+    "m = tf.reduce_mean(x)\ntf.summary.scalar('mean', m)": "mean_1",
+    "l = tf.reduce_mean(x, name='loss')\ntf.summary.scalar('Loss', l)": "Loss_1",
+    "with tf.name_scope('acc'):\n    a = tf.reduce_sum(x)\ntf.summary.scalar('acc', a)": "acc_1",
+    "tf.summary.histogram('w', w)": "w_1",
+    "with tf.name_scope('a'):\n    tf.summary.scalar('mean', tf.reduce_mean(x))": "a/mean_1",
+    "o = tf.train.AdamOptimizer(0.1, name='train').minimize(y)\ntf.summary.scalar('train', y[0, 0])": "train_1",
+    "tf.summary.scalar('mean', y[0, 0])": "mean",
+}
+
+
+@pytest.mark.parametrize(("statements", "tag"), TAGS.items(), ids=TAGS.values())
+def test_tags_are_those_of_tensorflow_1(statements: str, tag: str):
+    found = native(
+        GRAPH,
+        statements,
+        """
+        merged = tf.summary.merge_all()
+        writer = tf.summary.FileWriter("logs")
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            s = sess.run(merged, {x: [[1, 2]]})
+            writer.add_summary(s, 0)
+        """,
+    )
+    assert f"('{tag}', values['{tag}'], step=step)" in found
+
+
+READING = """
+tf.summary.scalar("a", y[0, 0])
+merged = tf.summary.merge_all()
+writer = tf.summary.FileWriter("logs")
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    s = sess.run(merged, {x: [[1, 2]]})
+    writer.add_summary(s, 0)
+for event in tf.train.summary_iterator("logs/events"):
+    print([each.simple_value for each in event.summary.value])
+"""
+
+
+def test_events_are_read_as_they_are_written():
+    assert "[tf.make_ndarray(each.tensor).item() for each in" in native(GRAPH, READING)
+    text = HEADER + GRAPH + READING.replace("simple_value", "histo.max")
+    assert "LegacyGraph" in after(text)
+
+
+def test_a_scope_without_names_goes():
+    found = native(
+        """
+        with tf.name_scope("inputs"):
+            x = tf.placeholder(tf.float32, [None, 2])
+        with tf.name_scope("layer"):
+            w = tf.Variable(tf.zeros([2, 1]), name="w")
+        y = tf.reduce_sum(tf.matmul(x, w))
+        with tf.name_scope("train"):
+            train = tf.train.GradientDescentOptimizer(0.1).minimize(y)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(train, {x: [[1, 2]]})
+        """
+    )
+    assert 'tf.name_scope("layer")' in found and '"inputs"' not in found and '"train"' not in found
+
+
+def test_os_is_imported_once():
+    assert native("import os\nprint(os.sep)\n", GRAPH, TRAINED.format(labels="labels")).count("import os\n") == 1
+
+
+def test_gradients_of_labels_are_stopped_where_there_are_some():
+    assert "stop_gradient" not in native(GRAPH, TRAINED.format(labels="labels"))
+    assert "stop_gradient" not in native(GRAPH, TRAINED.format(labels="tf.one_hot(tf.argmax(labels, 1), 1)"))
+    assert "labels=tf.stop_gradient(tf.sigmoid(y))" in native(GRAPH, TRAINED.format(labels="tf.sigmoid(y)"))
+    losses = TRAINED.format(labels="tf.sigmoid(y)").replace(
+        "tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=tf.sigmoid(y), logits=y))",
+        "tf.losses.softmax_cross_entropy(tf.sigmoid(y), y)",
+    )
+    assert "labels=tf.stop_gradient(tf.sigmoid(y))" in native(GRAPH, losses)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        "y, _ = tf.nn.moments(x, [0])\ny = tf.reshape(y, [-1])\n",
+        "def layer(x, f=None):\n    if f is None:\n        z = x * 2\n    else:\n        z = f(x)\n    return z\n"
+        "y = layer(x, tf.nn.relu)\n",
+    ],
+)
+def test_one_tensor_is_known_as_one(graph: str):
+    found = native("x = tf.placeholder(tf.float32, [None, 2])\n", graph, SESSION)
+    assert ".numpy())" in found and "map_structure" not in found
+
+
+def test_names_of_optimizers_and_objects():
+    found = native(
+        """
+        def CNN(x):
+            return tf.layers.dense(x, 1, name="d")
+        x = tf.placeholder(tf.float32, [None, 2])
+        y = CNN(x)
+        loss = tf.reduce_mean(y)
+        train_D = tf.train.AdamOptimizer(0.1).minimize(loss)
+        G_opt = tf.train.AdamOptimizer(0.1).minimize(-loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            a, b = sess.run([y, loss, train_D, G_opt], {x: [[1, 2]]})[:2]
+        """
+    )
+    assert "cnn = CNN()" in found and "D_optimizer = tf.keras" in found and "G_opt = tf.keras" in found
+    assert "a, b = [value.numpy() for value in run_y_and_loss_and_2_more([[1, 2]])]\n" in found
+    assert "None, None" not in found
+
+
+def test_tabs_are_not_mixed_with_spaces():
+    found = native(
+        "def f(x):\n\tif 1:\n\t\tx = tf.square(x)\n\treturn tf.layers.dense(x, 1)\n",
+        GRAPH.replace("tf.matmul(x, w)", "f(x)"),
+        SESSION,
+    )
+    assert "\t" not in found
+
+
+def test_a_second_session_draws_the_numbers_of_a_seed_anew():
+    text = HEADER + "c = tf.random_uniform([], seed=2)\n" + "with tf.Session() as sess:\n    print(sess.run(c))\n" * 2
+    assert "LegacyGraph" in after(text)
+    assert "LegacyGraph" not in after(text.replace(", seed=2", ""))
+
+
+#: What names something of the graph -> None, or a part of what it becomes.
+NAMED = {
+    SESSION.replace("sess.run(y", "sess.run('MatMul:0'"): None,
+    "with tf.name_scope('a') as scope:\n    y = tf.square(y, name=scope)\n"
+    + SESSION: "tf.name_scope('a') as scope:\n        y",
+    "with tf.name_scope('a') as scope:\n    y = tf.square(y)\nprint(scope)\n" + SESSION: None,
+    "def net(x):\n    return tf.layers.dense(x, 1, name='d')\n"
+    "with tf.variable_scope('a') as scope:\n    y = net(x)\n    scope.reuse_variables()\n    y += net(x)\n"
+    + SESSION: None,
+}
+
+
+@pytest.mark.parametrize(("text", "found"), NAMED.items())
+def test_what_is_used_by_a_name_of_the_graph(text: str, found: str | None):
+    if found is None:
+        assert "LegacyGraph" in after(HEADER + GRAPH + text)
+    else:
+        assert found in native(GRAPH, text)
+
+
+def test_graphs_without_names_of_their_own_keep_their_sessions():
+    text = "g, h = tf.Graph(), tf.Graph()\nwith g.as_default():\n    a = tf.constant(1)\n"
+    text += "print(tf.Session(graph=g).run(a))\n"
+    assert "Session" in after(HEADER + text)
+
+
+def test_an_assignment_whose_result_nothing_reads():
+    found = native(GRAPH, SESSION, "    sess.run(tf.assign(w, [[1.0], [2.0]]))\n")
+    assert "\nw.assign([[1.0], [2.0]])\n" in found
