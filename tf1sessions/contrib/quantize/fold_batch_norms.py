@@ -6,6 +6,7 @@ batch. So the weights are scaled by the moving average, and the layer's output i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = ["LAYERS", "fold", "scope_of"]
 LAYERS = ("Conv2D", "DepthwiseConv2dNative", "MatMul")
 _FUSED = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 _ADDITIONS = ("Add", "AddV2")
+_GRADIENT = "FoldFusedBatchNormGrad"
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,32 @@ def _bessel_undone(found: _Normalization) -> _Normalization:
     if not found.by_batch:
         return found
     op = found.output.op
-    with tf.name_scope(scope_of(op)):
+    _let_statistics_have_gradients(op)
+    with tf.name_scope(scope_of(op) or None):
         count = tf.cast(tf.size(op.inputs[0]) / tf.size(found.variance), tf.float32)
         factor = (count - 1.0) / count
         variance = tf.multiply(found.variance, factor, name="Undo_Bessel_Correction")
     return _Normalization(**{**vars(found), "variance": variance})
+
+
+def _let_statistics_have_gradients(op: Any) -> None:
+    """Let gradients go through the mean and the variance that ``op`` gives: TensorFlow's stop at them."""
+    _register_gradient()
+    op._set_attr("_gradient_op_type", tf.AttrValue(s=_GRADIENT.encode()))
+
+
+@functools.cache
+def _register_gradient() -> None:
+    tf.RegisterGradient(_GRADIENT)(_gradient)
+
+
+def _gradient(op: Any, of_output: Any, of_mean: Any, of_variance: Any, *others: Any) -> tuple[Any, ...]:
+    """The gradient for the input: nothing takes the normalized output any more, and scale and offset are not used."""
+    del of_output, others
+    inputs, mean = op.inputs[0], op.outputs[1]
+    count = tf.cast(tf.size(inputs) / tf.size(mean), tf.float32)
+    through_variance = 2.0 * of_variance * (inputs - mean) / (count - 1.0)
+    return (of_mean / count + through_variance, *[None] * (len(op.inputs) - 1))
 
 
 def _composed(graph: Any) -> Iterator[_Normalization]:
