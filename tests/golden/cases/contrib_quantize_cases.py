@@ -25,9 +25,10 @@ def plain(tf, slim, x, training):
 def normalized(tf, slim, x, training, fused=True, scale=True):
     norm = dict(is_training=training, fused=fused, scale=scale, decay=0.9)
     layers = [slim.conv2d, slim.separable_conv2d]
-    with slim.arg_scope(
-        layers, normalizer_fn=slim.batch_norm, activation_fn=tf.nn.relu6, normalizer_params=norm
-    ), slim.arg_scope(layers, weights_regularizer=slim.l2_regularizer(0.01)):
+    with (
+        slim.arg_scope(layers, normalizer_fn=slim.batch_norm, activation_fn=tf.nn.relu6, normalizer_params=norm),
+        slim.arg_scope(layers, weights_regularizer=slim.l2_regularizer(0.01)),
+    ):
         net = slim.conv2d(x, 4, [3, 3], scope="c1")
         net = slim.separable_conv2d(net, None, [3, 3], 1, scope="dw")
     return slim.fully_connected(tf.reduce_mean(net, [1, 2]), 3, activation_fn=None, scope="fc")
@@ -113,7 +114,7 @@ def chosen(key, net, training, rewrite="create_{}_graph", **options):
         kinds = [slim.conv2d, slim.separable_conv2d, slim.fully_connected]
         with tf.variable_scope("", initializer=start), slim.arg_scope(kinds, weights_initializer=start):
             out = net(tf, slim, x, training)
-        before = set(op.name for op in graph.get_operations())
+        before = {op.name for op in graph.get_operations()}
         getattr(contrib.quantize, rewrite.format("training" if training else "eval"))(**options)
         kinds = ("FakeQuantWithMinMaxVars", "GreaterEqual", "Conv2D", "DepthwiseConv2dNative", "MatMul")
         lines = []

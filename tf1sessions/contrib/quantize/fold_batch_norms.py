@@ -1,7 +1,7 @@
 """Batch normalizations that become part of the layers before them: their scale goes into weights, the rest into a bias.
 
 A normalization by the statistics of the batch would let the weights, and what they are rounded to, change with each
-batch. So the weights are scaled by the moving average, and the layer's output is corrected by how far the batch is from it.
+batch. So the weights are scaled by the moving average, and the output is corrected by how far the batch is from it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from ...runtime import tf1 as tf
 from .step import counted_step
 
-__all__ = ["LAYERS", "fold", "scope_of"]
+__all__ = ["LAYERS", "fold", "is_read", "scope_of"]
 
 #: Operations that multiply by weights, their second input.
 LAYERS = ("Conv2D", "DepthwiseConv2dNative", "MatMul")
@@ -76,9 +76,7 @@ def _fused(graph: Any) -> Iterator[_Normalization]:
         by_batch = op.get_attr("is_training")
         mean, variance = (op.outputs[1], op.outputs[2]) if by_batch else (op.inputs[3], op.inputs[4])
         epsilon = op.get_attr("epsilon")
-        yield _Normalization(
-            layer, op.outputs[0], mean, variance, op.inputs[1], epsilon, by_batch, beta=op.inputs[2]
-        )
+        yield _Normalization(layer, op.outputs[0], mean, variance, op.inputs[1], epsilon, by_batch, beta=op.inputs[2])
 
 
 def _layer_of(tensor: Any) -> Any:
@@ -90,7 +88,7 @@ def _layer_of(tensor: Any) -> Any:
 
 
 def _bessel_undone(found: _Normalization) -> _Normalization:
-    """The variance of the batch as the normalization took it: what the operation gives is that of a larger population."""
+    """The variance of the batch itself: what the operation gives is an estimate for what the batch is drawn from."""
     if not found.by_batch:
         return found
     op = found.output.op
@@ -136,7 +134,7 @@ def _composed(graph: Any) -> Iterator[_Normalization]:
         variance, epsilon = deviation.inputs[0].op.inputs
         gamma = None if scale.op is deviation else scale.op.inputs[1]
         mean = shift.inputs[0]
-        by_batch = not _is_read(mean)
+        by_batch = not is_read(mean)
         layer = _layer_of(scaled.inputs[0])
         yield _Normalization(layer, op.outputs[0], mean, variance, gamma, epsilon, by_batch, scale, bias)
 
@@ -147,9 +145,10 @@ def _with_type(tensor: Any, kind: str) -> Any:
     return op if op.type == kind else None
 
 
-def _is_read(tensor: Any) -> bool:
+def is_read(tensor: Any) -> bool:
+    """Return whether ``tensor`` is the value of a variable."""
     op = tensor.op
-    return op.type == "ReadVariableOp" or (op.type == "Identity" and op.inputs[0].op.type.startswith("Var"))
+    return bool(op.type == "ReadVariableOp" or (op.type == "Identity" and op.inputs[0].op.type.startswith("Var")))
 
 
 def _fold(found: _Normalization, freeze_delay: int | None) -> None:
@@ -225,9 +224,9 @@ def _correction(found: _Normalization, scope: str, freeze_delay: int | None) -> 
 def _moving(statistic: Any) -> tuple[Any, tuple[Any, int]]:
     """The moving average of a batch's statistic, and the operation and input that say how much of the batch goes in."""
     for difference in _takers(statistic):
-        if difference.type != "Sub" or not any(map(_is_read, difference.inputs)):
+        if difference.type != "Sub" or not any(map(is_read, difference.inputs)):
             continue
-        average = next(filter(_is_read, difference.inputs))
+        average = next(filter(is_read, difference.inputs))
         for product in difference.outputs[0].consumers():
             if product.type == "Mul":
                 return average, (product, 1 if product.inputs[0] is difference.outputs[0] else 0)

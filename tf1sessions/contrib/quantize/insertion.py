@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .fold_batch_norms import LAYERS, scope_of
+from .fold_batch_norms import LAYERS, is_read, scope_of
 from .quant_ops import ACTIVATION, SUMMAND, WEIGHTS, Role, Settings, quantized
 
 __all__ = ["insert"]
@@ -105,22 +105,28 @@ def _is_before_layer(op: Any) -> bool:
 
 def _is_of_tensordot(op: Any) -> bool:
     """Whether ``op`` is of tf.tensordot, which in 1.15.5 reshapes the weights: they are not found there."""
-    return scope_of(op).rstrip("/").rpartition("/")[2].lower().startswith("tensordot")
+    scope: str = scope_of(op).rstrip("/").rpartition("/")[2]
+    return scope.lower().startswith("tensordot")
 
 
 def _are_weights(tensor: Any) -> bool:
     """Whether ``tensor`` is read from a variable, or comes from a normalization that was folded."""
-    op = tensor.op
-    if op.type == "Mul":
-        return op.name.rpartition("/")[2].startswith("mul_fold")
-    return op.type == "ReadVariableOp" or (op.type == "Identity" and op.inputs[0].op.type.startswith("Var"))
+    return is_read(tensor) or (tensor.op.type == "Mul" and _is_named(tensor.op, "mul_fold"))
+
+
+def _is_named(op: Any, *names: str) -> bool:
+    """Whether ``op`` has one of these names in its scope, or one of them and a number."""
+    last: str = op.name.rpartition("/")[2]
+    return last.startswith(names)
 
 
 def _biased(layer: Any) -> Any:
     """The operation that adds the bias to a layer's output, or what a folded normalization adds; or the layer."""
     op = layer
     while True:
-        takers = [taker for taker in op.outputs[0].consumers() if taker.inputs[0] is op.outputs[0] or taker.type == "Mul"]
+        takers = [
+            taker for taker in op.outputs[0].consumers() if taker.inputs[0] is op.outputs[0] or taker.type == "Mul"
+        ]
         bias = next((taker for taker in takers if taker.type == "BiasAdd" or _adds_bias(taker)), None)
         if bias is not None:
             return bias
@@ -132,13 +138,13 @@ def _biased(layer: Any) -> Any:
 
 def _corrects(op: Any) -> bool:
     """Whether ``op`` is of the correction of a folded normalization."""
-    return op.name.rpartition("/")[2].startswith(("post_conv_mul", "correction_add"))
+    return _is_named(op, "post_conv_mul", "correction_add")
 
 
 def _adds_bias(op: Any) -> bool:
     if op.type not in _ADDITIONS:
         return False
-    return op.name.rpartition("/")[2].startswith("add_fold") or _are_weights(op.inputs[1])
+    return _is_named(op, "add_fold") or is_read(op.inputs[1])
 
 
 def _with_activation(layer: _Layer) -> _Layer:

@@ -72,7 +72,10 @@ def quantized(tensor: Any, scope: str, settings: Settings, role: Role) -> Any:
 
 def _limit(name: str, value: float) -> Any:
     return tf.get_variable(
-        name, [], initializer=tf.constant_initializer(value), trainable=False,
+        name,
+        [],
+        initializer=tf.constant_initializer(value),
+        trainable=False,
         collections=[tf.GraphKeys.GLOBAL_VARIABLES],
     )
 
