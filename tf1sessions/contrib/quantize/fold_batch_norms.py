@@ -41,7 +41,7 @@ class _Normalization:
 
 @dataclass(frozen=True)
 class _Correction:
-    """How far the batch is from the moving averages."""
+    """Factors and offsets for the distance of the batch from the moving averages."""
 
     scale: Any
     reciprocal: Any
@@ -182,7 +182,7 @@ def _fold(found: _Normalization, freeze_delay: int | None) -> None:
 
 
 def _fitted(layer: Any, weights: Any) -> Callable[[Any, str], Any]:
-    """What gives a vector the shape by which the weights of ``layer`` can be multiplied."""
+    """Return a function that gives a vector a shape by which the weights of ``layer`` can be multiplied."""
     if layer.type != "DepthwiseConv2dNative":
         return lambda vector, name: vector
     shape = weights.shape.as_list()[2:]
@@ -200,7 +200,7 @@ def _copied(layer: Any, weights: Any) -> Any:
 
 
 def _correction(found: _Normalization, scope: str, freeze_delay: int | None) -> _Correction:
-    """How the layer's weights and output are corrected, so that the weights do not change with the batch."""
+    """Corrections of the layer's weights and output, by which the weights do not change with the batch."""
     moving_mean, mean_share = _moving(found.mean)
     moving_variance, variance_share = _moving(found.output.op.outputs[2] if found.beta is not None else found.variance)
     with tf.name_scope(f"{scope}batch_norm_correction/"):

@@ -1,4 +1,4 @@
-"""Which tensors of a graph are quantized: the weights of its layers, and what comes out of them.
+"""Tensors of a graph that are quantized: the weights of its layers, and what comes out of them.
 
 Of a layer, that is the activation after its bias, or the bias itself where none follows. A tensor that is added to the
 layer's output before the activation, or to the activation, makes the sums quantized as well.

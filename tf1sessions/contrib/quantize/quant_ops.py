@@ -16,7 +16,7 @@ _FIRST_HIGH = 6.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How the tensors of a graph are quantized."""
+    """Settings by which the tensors of a graph are quantized."""
 
     is_training: bool
     weight_bits: int = 8
@@ -27,7 +27,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Role:
-    """What a tensor is for its layer."""
+    """The part that a tensor has in its layer."""
 
     first_low: float  # the least value, before any was seen
     of_weights: bool = False

@@ -1,4 +1,4 @@
-"""What programs call: the default graph, or another one, is rewritten in place."""
+"""Functions that programs call: the default graph, or another one, is rewritten in place."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ def create_training_graph(input_graph: Any = None, quant_delay: int = 0) -> None
         >>> import tf1sessions as t1
         >>> tf = t1.tf1
         >>> with t1.GraphSession() as gs:
-        ...     rows = tf.placeholder(tf.float32, [None, 2])
         ...     weights = tf.get_variable("weights", [2, 1], initializer=tf.constant_initializer([[1.0], [0.3]]))
-        ...     tf.matmul(rows, weights, name="layer/MatMul")
+        ...     bias = tf.get_variable("bias", [1], initializer=tf.zeros_initializer())
+        ...     output = tf.nn.bias_add(tf.matmul(tf.constant([[1.0, 0.0]]), weights, name="layer/MatMul"), bias)
         ...     t1.contrib.quantize.create_training_graph()
-        ...     sorted(variable.op.name for variable in tf.global_variables())[:2]
-        <tf.Tensor 'layer/MatMul:0' shape=(?, 1) dtype=float32>
-        ['layer/act_quant/layer/act_quant/max/biased', 'layer/act_quant/layer/act_quant/max/local_step']
+        ...     [variable.op.name for variable in tf.global_variables()][2:4]
+        ['layer/weights_quant/min', 'layer/weights_quant/max']
     """
     _rewrite(input_graph, Settings(True, delay=quant_delay), None, None)
 
