@@ -58,6 +58,23 @@ def gone():
     return texts
 
 
+def early_profiler():
+    """The profiler at the addresses of 1.0 to 1.2: the parameters that it counts."""
+    from tensorflow.contrib.tfprof.python.tools.tfprof import model_analyzer
+    from tensorflow.contrib.tfprof.python.tools.tfprof.tfprof_logger import write_op_log
+    from tensorflow.tools.tfprof import tfprof_log_pb2, tfprof_options_pb2, tfprof_output_pb2
+
+    with tf.Graph().as_default() as graph, tempfile.TemporaryDirectory() as folder:
+        tf.get_variable("w", [3, 5])
+        options = dict(model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS, output="none")
+        report = model_analyzer.print_model_analysis(graph, tfprof_options=options)
+        write_op_log(graph, folder, tfprof_log_pb2.OpLogProto())
+        with open(f"{folder}/tfprof_log", "rb") as file:
+            entries = tfprof_log_pb2.OpLogProto.FromString(file.read()).log_entries
+    same = isinstance(report, tfprof_output_pb2.GraphNodeProto) and hasattr(tfprof_options_pb2, "OptionsProto")
+    return [report.total_parameters, "w" in [entry.name for entry in entries], same]
+
+
 def graph_transforms():
     """What differs from genuine TransformGraph: node by node, in what the graph computes, or in the error."""
     from tensorflow.tools.graph_transforms import TransformGraph
@@ -481,7 +498,7 @@ def missing():
 
 
 for check in (
-    modules, gone, graph_transforms, same, layers_utils, framework, cells, flags, keras, scikit_learn, needing_a_tpu,
-    estimator, contrib, missing,
+    modules, gone, early_profiler, graph_transforms, same, layers_utils, framework, cells, flags, keras, scikit_learn,
+    needing_a_tpu, estimator, contrib, missing,
 ):  # fmt: skip
     report(**{check.__name__: check()})  # type: ignore[name-defined]  # noqa: F821

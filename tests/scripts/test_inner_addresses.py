@@ -31,6 +31,10 @@ def test_names_of_modules_that_are_gone_say_what_to_use(inner: dict[str, Any]) -
     assert "set_step is not available" in text and "Use tf.logging" in text
 
 
+def test_profiler_of_early_releases(inner: dict[str, Any]) -> None:
+    assert inner["early_profiler"] == [15, True, True]
+
+
 def test_graph_transforms(inner: dict[str, Any]) -> None:
     found = inner["graph_transforms"]
     assert found["differing"] == {} and found["calls"] == 28

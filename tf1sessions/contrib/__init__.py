@@ -47,6 +47,7 @@ Files::
     nn.py                contrib.nn
     opt/                 contrib.opt
     periodic_resample.py contrib.periodic_resample
+    quantize/            contrib.quantize
     recurrent.py         contrib.recurrent
     resampler.py         contrib.resampler
     rnn/                 contrib.rnn

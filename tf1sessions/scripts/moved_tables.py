@@ -82,6 +82,10 @@ MODULES = {
     "tensorflow.compiler.xla.experimental.xla_sharding.xla_sharding": "compiler.xla.experimental.xla_sharding",
     "tensorflow.core.protobuf.data.experimental.snapshot_pb2": "!tensorflow.core.protobuf.snapshot_pb2",
     "tensorflow.core.protobuf.graph_debug_info_pb2": "!tensorflow.core.framework.graph_debug_info_pb2",
+    "tensorflow.tools.tfprof": "!tensorflow.core.profiler",
+    "tensorflow.tools.tfprof.tfprof_log_pb2": "!tensorflow.core.profiler.tfprof_log_pb2",
+    "tensorflow.tools.tfprof.tfprof_options_pb2": "!tensorflow.core.profiler.tfprof_options_pb2",
+    "tensorflow.tools.tfprof.tfprof_output_pb2": "!tensorflow.core.profiler.tfprof_output_pb2",
     "tensorflow.tools.graph_transforms": "!tf1sessions.scripts.inner.graph_transforms",
     "tensorflow.core.protobuf.trace_events_pb2": "!tensorflow.tsl.profiler.protobuf.trace_events_pb2",
 }

@@ -409,6 +409,9 @@ EARLIER: dict[str, dict[str, str]] = {
         "": "rnn_cell",
         "python.ops": "core_rnn",
     },
+    "tfprof": {
+        "python.tools.tfprof": "model_analyzer tfprof_logger",
+    },
 }
 #: Addresses of files by which a package of 1.15 had a function, too: ``from <package> import <name>`` gave that.
 FUNCTIONS = frozenset({"framework.python.framework.experimental", "framework.python.ops.arg_scope"})

@@ -20,7 +20,6 @@ __all__ = ["CONTRIB", "REPLACEMENTS", "as_written", "entry", "find", "is_of_vers
 _IO = "Use the package tensorflow_io"
 _OTHER_LOSS = "Use one of the other losses of tf.contrib.losses.metric_learning, such as triplet_semihard_loss"
 _PRUNING = "Use tfmot.sparsity.keras of the package tensorflow_model_optimization"
-_QUANTIZE = "Use tfmot.quantization.keras.quantize_model of the package tensorflow_model_optimization"
 _STATES = "Cut the sequences with tf.data, and keep the state in a tf.Variable"
 
 CONTRIB: dict[str, str] = {
@@ -115,7 +114,6 @@ CONTRIB: dict[str, str] = {
     "tf.contrib.proto": "Use tf.io{rest}",
     "tf.contrib.quantization": "Use the function of this name in tf.quantization or tf.nn, or the operation in "
     "tf.raw_ops",
-    "tf.contrib.quantize": _QUANTIZE,
     "tf.contrib.receptive_field": "Use the package receptive_field",
     "tf.contrib.reduce_slice_ops": "Use tf.math.segment_sum and its kin",
     "tf.contrib.remote_fused_graph": "Use tf.lite",
