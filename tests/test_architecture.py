@@ -399,6 +399,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
 # ------------------------------------------------------------------------------------------------------------ sizes
 
 LONGEST_FUNCTION, LONGEST_FILE = 60, 800  # in lines; a function's docstring does not count
+DEEPEST_NESTING = 4  # of blocks in a function, those of functions inside of it apart
 
 LONGER_FILES = {"tf1sessions.porting.recorder"}  # is copied as one file to where tf1sessions is not
 
@@ -414,6 +415,29 @@ def long_functions(source: str) -> list[str]:
             if lines > LONGEST_FUNCTION:
                 found.append(node.name)
     return found
+
+
+def nesting(node: ast.AST) -> int:
+    """Count the blocks within one another below a node; an ``elif`` is as deep as its ``if``."""
+    deepest = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            continue
+        is_elif = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
+        blocks = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.Match
+        deepest = max(deepest, nesting(child) + (isinstance(child, blocks) and not is_elif))
+    return deepest
+
+
+def deep_functions(source: str) -> list[str]:
+    """Names the functions whose blocks are nested more deeply than :data:`DEEPEST_NESTING`."""
+    functions = (node for node in ast.walk(_tree(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return [node.name for node in functions if nesting(node) > DEEPEST_NESTING]
+
+
+def test_functions_are_flat() -> None:
+    deep = {module.name: deep_functions(module.source) for module in MODULES}
+    assert {name: functions for name, functions in deep.items() if functions} == {}
 
 
 def test_functions_are_short() -> None:
@@ -744,6 +768,24 @@ def test_a_long_function_is_found(lines: int, docstring: int, hit: bool, place: 
     body = [*text, *["pass"] * (lines - 1)]
     function = "\n".join([f"{indent}async def f():", *(f"{indent}    {line}" for line in body)])
     assert long_functions(place.format(function)) == ["f"] * hit
+
+
+@pytest.mark.parametrize(
+    ("inner", "hit"),
+    [
+        ("pass", False),
+        ("x = [y for y in z if y]", False),
+        ("if e: pass", True),
+        ("with e: pass", True),
+        ("while e: pass", True),
+        ("async for e in x: pass", True),
+        ("def inner():\n      if e: pass", False),
+    ],
+)
+@pytest.mark.parametrize("last", ["if d:", "if d: pass\n    elif e:", "with d:"])
+def test_a_deep_function_is_found(inner: str, hit: bool, last: str) -> None:
+    text = f"async def f():\n if a:\n  for b in c:\n   while d:\n    {last}\n     {inner}\n"
+    assert deep_functions(text) == ["f"] * hit
 
 
 def test_lists_of_files_are_read() -> None:
