@@ -139,16 +139,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("quick")
 def test_tasks_without_a_server_are_named_once_and_end_the_run(watcher: Any, run: StandIn, marks: Marks) -> None:
     marks.set_server("worker:0")
+    watcher.end(PS, False)
     watcher._limit_secs = 0.3
     with watcher.watching():
         wait_for(lambda: run.failed, "the end of the run")
-    words = "has built no server after 0.05 s; the other tasks wait for it"
-    assert run.notes == [
-        (PS, words),
-        (SECOND, words),
-        (None, "ps:0, worker:1 built no server within 0.3 s (--start-limit)"),
-    ]
-    assert run.failed == ["ps:0, worker:1 built no server within 0.3 s"]
+        watcher.end_later(FIRST, 0.0)  # when it was looked once more
+        wait_for(lambda: run.completed, "another look")
+    named = "has built no server after 0.05 s; the other tasks wait for it"
+    limit = "worker:1 built no server within 0.3 s"
+    assert run.notes == [(SECOND, named), (None, f"{limit} (--start-limit)")]
+    assert run.failed == [limit]
 
 
 @pytest.mark.usefixtures("quick")
@@ -170,11 +170,12 @@ def test_one_that_has_ended_by_itself_is_not_ended(watcher: Any, run: StandIn, m
     for task in CLUSTER.tasks:
         marks.set_server(task.name)
     watcher.end_later(PS, 0.05)
-    watcher.end_later(FIRST, 0.2)
+    watcher.end_later(FIRST, 0.05)
+    watcher.end_later(SECOND, 0.2)
     watcher.end(PS, True)
     with watcher.watching():
-        wait_for(lambda: run.completed, "the end of the second")
-    assert [index for index, _ in run.completed] == [FIRST]
+        wait_for(lambda: SECOND in dict(run.completed), "the end of the last")
+    assert [index for index, _ in run.completed] == [FIRST, SECOND]
 
 
 def test_jobs_of_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,10 +214,10 @@ def test_ports_are_let_go_of_when_a_run_cannot_be_made(
 
     with monkeypatch.context() as patch:
         patch.setattr(launching, "Run", refuse)
-        with pytest.raises(ConfigError, match="no run"):
+        with pytest.raises(ConfigError, match="no run") as caught:
             launch(ps=0, workers=1, first_port=first)
     with HeldPorts(1, first=first):
-        pass
+        assert caught.value.__traceback__ is not None  # which keeps the launch, and no port
 
 
 def finish(launch: Launch, index: int, retried: bool = False, state: str = "done") -> None:
