@@ -474,12 +474,78 @@ def test_packages_say_what_each_of_their_files_is_for(module: Module) -> None:
     assert (missing, gone) == (set(), set())
 
 
-def test_files_that_the_architecture_page_names_are_there() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    named = set(re.findall(r"[\w/]+\.py\b", text)) - {"train.py"}
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+
+
+@functools.cache
+def defined_in(file: str) -> set[str]:
+    """The classes and functions of a file of the package, methods also as ``Class.method``."""
+    nodes = list(ast.walk(_tree((PACKAGE / file).read_text("utf-8"))))
+    kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    methods = ((node.name, each) for node in nodes if isinstance(node, ast.ClassDef) for each in node.body)
+    return {node.name for node in nodes if isinstance(node, kinds)} | {
+        f"{name}.{each.name}" for name, each in methods if isinstance(each, kinds)
+    }
+
+
+def not_followed(drawings: str) -> list[str]:
+    """Names what a reader of drawings does not find where the page says.
+
+    A file without a folder is in the folder named last before it, and a function in the file named last before it.
+    """
+    folder, file, lost = "", "", []
+    for found in re.finditer(
+        r"(?P<file>[\w/]+\.py\b)|(?P<folder>\b[\w/]+/)(?=\W)|(?<![\w.])(?P<name>[\w.]+)\(\)", drawings
+    ):
+        if found["file"]:
+            file = found["file"] if "/" in found["file"] else f"{folder}/{found['file']}"
+            folder = file.rpartition("/")[0]
+            lost += [file] * (not (PACKAGE / file).is_file())
+        elif found["folder"]:
+            folder = found["folder"].rstrip("/") if (PACKAGE / found["folder"]).is_dir() else folder
+        elif not (PACKAGE / file).is_file() or found["name"] not in defined_in(file):
+            lost.append(f"{file}: {found['name']}()")
+    return lost
+
+
+@pytest.mark.parametrize("title", re.findall(r"^## (.+)(?=\n\n```text)", ARCHITECTURE, re.MULTILINE))
+def test_a_flow_can_be_followed(title: str) -> None:
+    section = ARCHITECTURE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    drawings = "\n".join(re.findall(r"```text\n(.*?)```", section, re.DOTALL)).replace("train.py", "")
+    assert len(re.findall(r"\.py\b", drawings)) >= 7 and not_followed(drawings) == []
+
+
+def test_files_and_classes_that_the_architecture_page_names_are_there() -> None:
+    named = set(re.findall(r"[\w/]+\.py\b", ARCHITECTURE)) - {"train.py"}
     files = {path.relative_to(ROOT).as_posix() for name in (NAME, "tests") for path in (ROOT / name).rglob("*.py")}
     gone = sorted(name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files))
     assert len(named) > 40 and gone == []
+    defined = {name for module in MODULES for name in re.findall(r"^ *class (\w+)", module.source, re.MULTILINE)}
+    classes = set(re.findall(r"(?<![\w.])_?[A-Z][a-z]+(?:[A-Z][a-z]+)+\b(?!\.\w)", ARCHITECTURE))
+    assert len(classes) > 20 and classes - defined == OF_OTHERS
+
+
+# Names of others that the page has: TensorFlow's, those of its protos and of TensorFlow Serving's services.
+OF_OTHERS = {
+    *("BaseSession", "GraphDef", "MetaGraphDef", "RunOptions", "SavedModel"),
+    *("ModelService", "NumPy", "PredictionService", "TensorFlow"),
+}
+
+
+@pytest.mark.parametrize(
+    ("drawings", "lost"),
+    [
+        ("models/model.py: load()", []),
+        ("models/model.py: Model.batched(), load() ─▶ files.py: read()", []),
+        ("contrib/ and then models/ files.py", []),
+        ("models/model.py, cli/main.py: load()", ["cli/main.py: load()"]),
+        ("cli/main.py, model.py", ["cli/model.py"]),
+        ("models/model.py: Signature.batched()", ["models/model.py: Signature.batched()"]),
+        ("load()", [": load()"]),
+    ],
+)
+def test_what_cannot_be_followed_is_found(drawings: str, lost: list[str]) -> None:
+    assert not_followed(drawings) == lost
 
 
 def test_every_folder_with_modules_is_a_package() -> None:
