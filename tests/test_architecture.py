@@ -396,6 +396,26 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert {name: lines for name, lines in vague.items() if lines} == {}
 
 
+# Classes of one name in three rooms and more: they are descriptions of the same thing, or the glossary has them.
+IN_MANY_ROOMS = {
+    *("Tensor", "Variable", "Values", "Signature", "Node"),  # of a graph or a model
+    *("Plan", "Request", "Rule"),  # ARCHITECTURE.md: Words
+    "Arguments",  # of a call
+}
+#: Whose names are those of TensorFlow 1.
+WRITTEN_ANEW = ("contrib", "estimator", "horovod")
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """Two may share a name where each is clear in its room; of three the reader of one has met another."""
+    places: dict[str, set[str]] = {}
+    for module in MODULES:
+        if room(module.name) not in WRITTEN_ANEW and ".inner." not in module.name:
+            for name in re.findall(r"^class _?(\w+)", module.source, re.MULTILINE):
+                places.setdefault(name, set()).add(module.name)
+    assert {name for name, modules in places.items() if len(modules) > 2} <= IN_MANY_ROOMS
+
+
 # ------------------------------------------------------------------------------------------------------------ sizes
 
 LONGEST_FUNCTION, LONGEST_FILE = 60, 800  # in lines; a function's docstring does not count

@@ -58,7 +58,7 @@ def marks(tmp_path: Path) -> Marks:
 @pytest.fixture
 def watcher(run: StandIn, marks: Marks) -> Any:
     """A watcher of which all tasks run. Its ports are those of nobody."""
-    found = launching._Watcher(run, CLUSTER.tasks, frozenset({FIRST, SECOND}), [1, 2, 3], 1000.0)  # type: ignore[arg-type]
+    found = launching._ServerWatcher(run, CLUSTER.tasks, frozenset({FIRST, SECOND}), [1, 2, 3], 1000.0)  # type: ignore[arg-type]
     found.marks = marks
     for index in range(3):
         found.begin(index)
@@ -120,12 +120,12 @@ def test_one_that_joins_and_is_through_ends_with_the_others(watcher: Any, run: S
 def test_servers_are_known_by_marks_and_by_ports(run: StandIn, marks: Marks) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         ports = [1, server.getsockname()[1], 3]
-        watcher = launching._Watcher(run, CLUSTER.tasks, frozenset(), [1, 2, 3], 1000.0)  # type: ignore[arg-type]
+        watcher = launching._ServerWatcher(run, CLUSTER.tasks, frozenset(), [1, 2, 3], 1000.0)  # type: ignore[arg-type]
         assert not watcher.look()
         marks.set_server("ps:0")
         watcher.marks = marks
         assert watcher.look()
-        watcher = launching._Watcher(run, CLUSTER.tasks, frozenset(), ports, 1000.0)  # type: ignore[arg-type]
+        watcher = launching._ServerWatcher(run, CLUSTER.tasks, frozenset(), ports, 1000.0)  # type: ignore[arg-type]
         assert watcher.look()
     assert watcher.look()  # it was there once
 

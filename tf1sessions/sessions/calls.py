@@ -6,7 +6,7 @@ The data flow of one ``run``::
       │ key: the shape of the request (ids of tensors, structure of containers)
       ├─ known ──▶ Plan: checks and converts the fed values ─┐ any doubt: the slow way, which raises TF's error
       │                                                      ▼
-      │                                    CompiledRequest.run ▶ TF_SessionRunCallable ──▶ results copied ──▶ Plan.assemble
+      │                              CompiledRequest.run ──▶ TF_SessionRunCallable ──▶ results copied ──▶ Plan.assemble
       │                                                      ▲
       └─ new ────▶ TensorFlow's own Session._run: its checks, its conversions, its error texts
                       └─ do_run (ours) ──▶ CompiledRequest (compiled once for its feeds, fetches and targets)

@@ -53,7 +53,7 @@ class CooperativeLock:
         task = current_task() if raw is None else None
         self.explored_name = ("lock", next(_numbers)) if task is None else task.new_name()
         self.holder = ""  # the task that acquired it last
-        self.is_own = False  # whether nobody else can know it yet
+        self.is_own = False  # whether no other thread can know it yet
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         task = current_task()
@@ -157,7 +157,7 @@ _WAIT = threading.Condition.wait.__code__
 
 def _allocate_in_threading() -> CooperativeLock:
     lock = CooperativeLock()
-    # A condition's wait acquires the lock that it has made, before it tells anybody, to acquire it once more.
+    # A condition's wait acquires the lock that it has made, before any other thread knows it, to acquire it once more.
     lock.is_own = sys._getframe(1).f_code is _WAIT
     return lock
 

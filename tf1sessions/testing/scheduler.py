@@ -1,11 +1,11 @@
-"""One thread at a time, and who is next by our own choice: what ``explore()`` runs a program under.
+"""One thread at a time, and which is next by our own choice: what ``explore()`` runs a program under.
 
 Data flow::
 
     cooperative.py: an acquire, a sleep, a join ──▶ pause(), block() ──┐
-    tensorflow_hooks.py: a run, a change of a graph ──▶ pause() ───────┼─▶ Scheduler._next() ── Strategy ─▶ who is next
+    tensorflow_hooks.py: a run, a change of a graph ──▶ pause() ───────┼─▶ Scheduler._next() ── Strategy ─▶ the next
     schedules.py: point() ──▶ pause() ─────────────────────────────────┘
-    Watcher, a thread ──▶ a task that waits outside of all that, in C ──▶ others go on meanwhile; it is named
+    TaskWatcher, a thread ──▶ a task that waits outside of all that, in C ──▶ others go on; it is named
 
 A *task* is a thread that the scheduler lets go on and stop. It stops before each use of a primitive, and what it does
 from there to its next stop is a *step*. A task that waits for a lock is not run until that is free, so nothing is ever
@@ -41,9 +41,9 @@ __all__ = [
     "Abandoned",
     "Failure",
     "Scheduler",
-    "Step",
     "Strategy",
     "Task",
+    "TaskStep",
     "born",
     "current_task",
     "failed",
@@ -51,7 +51,7 @@ __all__ = [
     "quietly",
 ]
 
-#: The name of whatever a program's plain variables are; see :class:`Step`.
+#: The name of whatever a program's plain variables are; see :class:`TaskStep`.
 PLAIN = "plain variables"
 #: Seconds of a wait that may time out at any moment, as it may on a busy machine. Arbitrary.
 _SHORT_SECS = 1.0
@@ -69,9 +69,9 @@ class Abandoned(BaseException):
 
 
 class Strategy(Protocol):
-    """Chooses who is next."""
+    """Chooses the task that is next."""
 
-    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[Step]) -> str | None:
+    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[TaskStep]) -> str | None:
         """Return one of the ready tasks' names; None if this order need not be run to its end.
 
         Args:
@@ -81,7 +81,7 @@ class Strategy(Protocol):
         """
 
 
-class Step:
+class TaskStep:
     """Step of a task: what it did between two stops.
 
     Attributes:
@@ -89,7 +89,7 @@ class Step:
         ready: Those that could have gone instead, with it.
         running: The one that made the step before, if it could have gone on.
         what: What it began with.
-        place: Where; empty if nobody asked for that.
+        place: Where; empty if that was not asked for.
         touched: What it used: the name of each thing, and whether it may have changed it.
     """
 
@@ -119,7 +119,7 @@ class Task:
     Attributes:
         name: A, B, ... in the order in which they were made.
         thread: Python's object for it, if it has one.
-        is_daemon: Whether nobody waits for its end.
+        is_daemon: Whether no thread waits for its end.
         ended: Whether it has.
         what: What it is about to do, or waits for.
         step: The step that it makes, or made last.
@@ -150,7 +150,7 @@ class Task:
         self.quiet = 0
         self.may_wait = False
         self.timed_out = False
-        self.step: Step | None = None
+        self.step: TaskStep | None = None
         self.made = itertools.count(1)
         self.repeats: tuple[Any, int] = (None, 0)
 
@@ -250,13 +250,13 @@ class Scheduler:
     """One order of a program's threads.
 
     Args:
-        strategy: Chooses who is next.
+        strategy: Chooses the task that is next.
         max_steps: After how many steps the order is taken to have no end.
         with_places: Whether steps know where they began.
         keeps_still: Whether tasks of an order that is over do nothing more, as the process ends.
 
     Attributes:
-        asked: Who could go on when the strategy was last asked, and who of them ran.
+        asked: The tasks that could go on when the strategy was last asked, and which of them ran.
         steps: Those that were made.
         failure: What went wrong.
         error: What the strategy raised.
@@ -282,7 +282,7 @@ class Scheduler:
         self._ticks = itertools.count(1)
         self.tasks: list[Task] = []
         self.running: Task | None = None
-        self.steps: list[Step] = []
+        self.steps: list[TaskStep] = []
         self.failure: Failure | None = None
         self.error: Exception | None = None
         self.is_over = self.is_cut = False
@@ -464,10 +464,10 @@ class Scheduler:
             if task.step is not None:
                 task.step.touch(thing, writes)
 
-    # -- who is next --------------------------------------------------------------------------------------------------
+    # -- the next task ------------------------------------------------------------------------------------------------
 
     def _next(self, last: Task | None) -> Task | None:
-        """Choose who goes on; None if nobody does now, or all is over. The guard is held."""
+        """Choose the task that goes on; None if none does now, or all is over. The guard is held."""
         if self.is_over:
             return None
         if all(task.ended or task.is_daemon for task in self.tasks):
@@ -486,7 +486,7 @@ class Scheduler:
         self.asked = tuple(names), running
         try:
             name = self._strategy.choose(names, running, self.steps)
-        except Exception as error:  # raised by who asked for the order
+        except Exception as error:  # raised where the order was asked for
             self.error = error
             self._finish()
             return None
@@ -505,12 +505,12 @@ class Scheduler:
                 each.lets.discard(task)
                 each.lets = {other for other in each.lets if other.can_go()}
         self.running = task
-        task.step = Step(task.name, names, running, task.what, task.place)
+        task.step = TaskStep(task.name, names, running, task.what, task.place)
         self.steps.append(task.step)
         return task
 
     def _by_time_out(self) -> list[Task]:
-        """Return who goes on when nobody else can: sleepers that let each other go first, or the first time-out."""
+        """Return the task that goes on when no other can: a sleeper that let others go first, or the first time-out."""
         if resting := [task for task in self.tasks if task.is_parked and not task.ended and self._only_lets(task)]:
             return resting
         due = [task for task in self.tasks if task.is_parked and not task.ended and task.due is not None]
@@ -528,7 +528,7 @@ class Scheduler:
         if all(task.is_daemon or is_idle_worker(task.thread) for task in left):
             self._finish()
             return
-        lines = [f"{len(left)} tasks wait, and nobody can go on:"]
+        lines = [f"{len(left)} tasks wait, and none can go on:"]
         frames = current_frames()
         for task in left:
             frame = frames.get(task.ident)
@@ -539,7 +539,7 @@ class Scheduler:
     # -- what the watcher calls ---------------------------------------------------------------------------------------
 
     def look_again(self) -> None:
-        """Choose anew where nobody could go on: something may have come from outside."""
+        """Choose anew where no task could go on: something may have come from outside."""
         with self._guard:
             if self.running is not None or self.is_over:
                 return
@@ -565,7 +565,7 @@ def program_frame_of(frame: Any) -> str:
 
 
 def is_idle_worker(thread: Any) -> bool:
-    """Say whether a thread is an executor's worker; at the program's end those that wait for jobs are told to end."""
+    """Say whether a thread is an executor's worker; at the program's end those that wait for jobs are asked to end."""
     workers = sys.modules.get("concurrent.futures.thread")
     return workers is not None and thread in workers._threads_queues
 
@@ -583,12 +583,12 @@ def _letters(number: int) -> str:
     return name
 
 
-class Watcher:
+class TaskWatcher:
     """A thread that looks whether the order that runs has tasks which wait outside of the scheduler's sight.
 
     Args:
         patience_secs: How long a task may do nothing, neither compute nor stop, until others go on.
-        timeout_secs: How long nobody may go on until the order is given up.
+        timeout_secs: How long no task may go on until the order is given up.
     """
 
     def __init__(self, patience_secs: float, timeout_secs: float) -> None:
@@ -599,7 +599,7 @@ class Watcher:
         self.scheduler: Scheduler | None = None
         self._thread = threading.Thread(target=self._watch, name="tf1sessions-explore", daemon=True)
 
-    def __enter__(self) -> Watcher:
+    def __enter__(self) -> TaskWatcher:
         self._thread.start()
         return self
 

@@ -30,7 +30,7 @@ from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.access_records import AccessKind, Location
 from tf1sessions.testing.deadlocks import check
 from tf1sessions.testing.frames import format_frame, is_library, program_frame
-from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState, python_conflict
+from tf1sessions.testing.graph_accesses import GraphState, RunRequest, SessionState, python_conflict
 from tf1sessions.testing.hangs import CLOSER
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
@@ -62,7 +62,7 @@ class _RunAccess(NamedTuple):
     graph: GraphState
     session: SessionState
     kind: AccessKind  # to the session
-    request: Request
+    request: RunRequest
     needs: Needs
     queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
     python: tuple[AccessKind, ...]  # to the state of Python functions
@@ -366,7 +366,7 @@ class TensorFlowHooks:
         used, python = queues if any(queues) else None, self._state_of_python(state.graph, request)
         return _RunAccess(state.graph, state, kind, request, state.needs(request), used, python)
 
-    def _state_of_python(self, state: GraphState, request: Request) -> tuple[AccessKind, ...]:
+    def _state_of_python(self, state: GraphState, request: RunRequest) -> tuple[AccessKind, ...]:
         """Return the accesses to what Python functions of a request keep from call to call."""
         graph = state.graph()
         if not state.calls_python or graph is None:

@@ -12,7 +12,7 @@ from .kinds import Kind, Kinds
 from .statements import Item
 from .texts import INDENT, Texts, indented
 
-__all__ = ["SUMMARIES", "Summary", "is_merge", "merged", "numbered", "summary", "writing_function"]
+__all__ = ["SUMMARIES", "SummaryCall", "is_merge", "merged", "numbered", "summary", "writing_function"]
 
 #: Names of TensorFlow that make one summary -> how many arguments tf.summary's function of that name takes as they are.
 SUMMARIES = frozenset(["tf.summary.scalar", "tf.summary.histogram", "tf.summary.image", "tf.summary.audio"])
@@ -20,7 +20,7 @@ _MERGES = frozenset(["tf.summary.merge_all", "tf.summary.merge"])
 
 
 @dataclasses.dataclass(frozen=True)
-class Summary:
+class SummaryCall:
     """One summary.
 
     Attributes:
@@ -44,7 +44,7 @@ class Summary:
         return self.literal or texts.of(self.name)
 
 
-def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
+def summary(kinds: Kinds, texts: Texts, item: Item) -> list[SummaryCall]:
     """Read the summaries that a statement makes; those that a loop makes of variables are taken out of it.
 
     Raises:
@@ -67,14 +67,14 @@ def summary(kinds: Kinds, texts: Texts, item: Item) -> list[Summary]:
     return found
 
 
-def _read(kinds: Kinds, texts: Texts, call: ast.Call, names: frozenset[str], loop: ast.For | None) -> Summary:
+def _read(kinds: Kinds, texts: Texts, call: ast.Call, names: frozenset[str], loop: ast.For | None) -> SummaryCall:
     given = {{"values": "tensor"}.get(name, name): value for name, value in arguments(call, ("name", "tensor")).items()}
     if set(given) - {"collections", "family"} != {"name", "tensor"}:
         raise NotPossible(call, "A summary has arguments beside its name and its value")
     symbol = kinds.symbol(call.func)
     assert symbol is not None
     literal = _literal(kinds, texts, call, given["name"])
-    return Summary(symbol.removeprefix("tf.summary."), given["name"], literal, given["tensor"], names, loop)
+    return SummaryCall(symbol.removeprefix("tf.summary."), given["name"], literal, given["tensor"], names, loop)
 
 
 def _literal(kinds: Kinds, texts: Texts, call: ast.Call, name: ast.expr) -> str:
@@ -92,7 +92,7 @@ def _literal(kinds: Kinds, texts: Texts, call: ast.Call, name: ast.expr) -> str:
     return f"{quote}{'/'.join([*reversed(scopes), str(name.value)])}{quote}"
 
 
-def numbered(texts: Texts, found: Sequence[Summary]) -> list[Summary]:
+def numbered(texts: Texts, found: Sequence[SummaryCall]) -> list[SummaryCall]:
     """Give each a tag of its own, as TensorFlow 1 does: ``mean``, ``mean_1``.
 
     Raises:
@@ -117,7 +117,7 @@ def is_merge(kinds: Kinds, node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and kinds.symbol(node.func) in _MERGES
 
 
-def merged(kinds: Kinds, call: ast.Call, summaries: Sequence[Summary]) -> list[Summary]:
+def merged(kinds: Kinds, call: ast.Call, summaries: Sequence[SummaryCall]) -> list[SummaryCall]:
     """The summaries that a call merges.
 
     Raises:
@@ -136,7 +136,7 @@ def merged(kinds: Kinds, call: ast.Call, summaries: Sequence[Summary]) -> list[S
     return found
 
 
-def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[Summary]) -> list[str]:
+def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[SummaryCall]) -> list[str]:
     """The lines of the function that writes the values of summaries."""
     lines: list[str] = []
     loop: ast.For | None = None

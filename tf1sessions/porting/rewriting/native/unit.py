@@ -170,7 +170,7 @@ class Unit:
         self.frozen: set[Request] = set()
         self.after: dict[Item, list[str]] = {}
         self.averaged: dict[Item, tuple[str, str]] = {}
-        self.merges: dict[Item, list[summaries.Summary]] = {}
+        self.merges: dict[Item, list[summaries.SummaryCall]] = {}
         self.writers: dict[Item, str] = {}
         self.steps: dict[Item, TapeStep] = {}
         self.tape_lists: set[Item] = set()
@@ -333,7 +333,7 @@ class Unit:
 
     def _read_summaries(self) -> None:
         """Requests fetch the values of summaries, as a dict; a function writes them."""
-        found: list[summaries.Summary] = []
+        found: list[summaries.SummaryCall] = []
         for item in list(self.items):
             value = getattr(item.statement, "value", None)
             made = summaries.summary(self.kinds, self.texts, item)
@@ -350,7 +350,7 @@ class Unit:
             elif isinstance(value, ast.Call) and summaries.is_merge(self.kinds, value):
                 self._summary(item, summaries.merged(self.kinds, value, found))
 
-    def _summary(self, item: Item, parts: list[summaries.Summary]) -> None:
+    def _summary(self, item: Item, parts: list[summaries.SummaryCall]) -> None:
         """A statement binds the values of summaries in place of the summaries."""
         assert isinstance(item.statement, ast.Assign)
         item.kind = Kind.TENSOR
