@@ -13,8 +13,9 @@ ends of children. A request is queued and forked at the top of the loop, so that
 :meth:`_ForkServer.serve` and runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends:
 threads joined, ``atexit`` run, streams flushed. When a job's main process has ended, what it left behind (found by
 session, process group, descent and the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then
-gets SIGTERM, then SIGKILL; only then "ended" is sent. When the control socket closes, or the caller's process is gone, every
-job is ended the same way. Signals that would end the server are ignored: any job can send them to its parent process.
+gets SIGTERM, then SIGKILL; only then "ended" is sent. When the control socket closes, or the caller's process is gone,
+every job is ended the same way. Signals that would end the server are ignored: any job can send them to its parent
+process.
 
 A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
 Attention: nothing here is thread-safe; the server's process has one thread.

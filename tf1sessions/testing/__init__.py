@@ -45,7 +45,8 @@ Leaks::
 
 Tests::
 
-    scheduler.py            one thread at a time, by our own choice
+    tasks.py                threads that stop before each use of a primitive
+    scheduler.py            one of them at a time, by our own choice
     schedules.py            points, and threads in a certain order
     cooperative.py          Python's primitives under the scheduler
     orders.py               orders as text, drawn, searched

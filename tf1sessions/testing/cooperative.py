@@ -32,8 +32,9 @@ from tf1sessions.testing import item_tokens, locks
 from tf1sessions.testing.frames import in_package, is_library
 from tf1sessions.testing.locks import RawLock, RawRLock, make_raw_lock
 from tf1sessions.testing.patching import Patch, Switch
-from tf1sessions.testing.scheduler import Abandoned, Task, born, current_task, pause
+from tf1sessions.testing.scheduler import Abandoned
 from tf1sessions.testing.synchronisation import hooks_in_place
+from tf1sessions.testing.tasks import Task, born, current_task, pause
 
 __all__ = ["CooperativeLock", "cooperative"]
 
@@ -257,7 +258,7 @@ def _time() -> Iterator[Patch]:
             task = current_task()
             if task is None or _is_own(sys._getframe(1)):
                 return real()
-            return task.scheduler.now() + offset
+            return float(task.scheduler.now() + offset)
 
         return now
 

@@ -28,8 +28,9 @@ from tf1sessions.testing.cooperative import cooperative
 from tf1sessions.testing.orders import ByPriority, GivenOrder, Search, choices, order_of, preemptions, switches
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskStep, TaskWatcher, failed
+from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, failed
 from tf1sessions.testing.suppressions import Suppressions, read_suppressions
+from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "Outcome", "explore", "watched"]

@@ -32,8 +32,9 @@ from tf1sessions.testing.cooperative import cooperative
 from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS, OrdersOf, Outcome
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskStep, TaskWatcher
+from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher
 from tf1sessions.testing.suppressions import Suppression, Suppressions
+from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["execute"]

@@ -22,7 +22,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from tf1sessions.errors import UsageError
-from tf1sessions.testing.scheduler import TaskStep
+from tf1sessions.testing.tasks import TaskStep
 
 __all__ = ["ByPriority", "GivenOrder", "Search", "choices", "order_of", "parse", "preemptions", "switches"]
 

@@ -14,7 +14,7 @@ import time
 from types import TracebackType
 
 from tf1sessions.errors import ScheduleError, UsageError
-from tf1sessions.testing.scheduler import PLAIN, current_task, pause
+from tf1sessions.testing.tasks import PLAIN, current_task, pause
 
 __all__ = ["Schedule", "point"]
 

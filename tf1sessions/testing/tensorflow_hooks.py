@@ -38,7 +38,7 @@ from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.python_state import changed_state, functions_of
 from tf1sessions.testing.race_detector import RaceDetector
-from tf1sessions.testing.scheduler import PLAIN, born, current_task, pause, quietly
+from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
 from tf1sessions.testing.vector_clocks import Token, acquire, release
