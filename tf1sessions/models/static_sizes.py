@@ -52,7 +52,7 @@ class StaticSize:
 
     @property
     def bound(self) -> int:
-        """What a run needs at least."""
+        """The memory that a run needs at least."""
         return max(self.filled, self.largest)
 
     def and_then(self, other: StaticSize) -> StaticSize:
