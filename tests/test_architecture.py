@@ -397,9 +397,32 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert {name: lines for name, lines in vague.items() if lines} == {}
 
 
+# Classes of one name in three places: what they are is the same, or ARCHITECTURE.md has the word (a plan).
+IN_MANY_PLACES = {
+    "Arguments",  # of a call
+    "Node",  # of a graph
+    "Plan",
+    "Rule",  # what is looked for in code, and said or rewritten
+    "Signature",  # of a model
+}
+#: Whose names are those of TensorFlow 1.
+WRITTEN_ANEW = ("contrib", "estimator", "horovod")
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """Two may share a name where each is clear in its room; of three the reader of one has met another."""
+    places: dict[str, set[str]] = {}
+    for module in MODULES:
+        if room(module.name) not in WRITTEN_ANEW and ".inner." not in module.name:
+            for name in re.findall(r"^class _?(\w+)", module.source, re.MULTILINE):
+                places.setdefault(name, set()).add(module.name)
+    assert {name for name, modules in places.items() if len(modules) > 2} == IN_MANY_PLACES
+
+
 # ------------------------------------------------------------------------------------------------------------ sizes
 
 LONGEST_FUNCTION, LONGEST_FILE = 60, 800  # in lines; a function's docstring does not count
+DEEPEST_NESTING = 4  # of blocks in a function, those of functions inside of it apart
 
 LONGER_FILES = {"tf1sessions.porting.recorder"}  # is copied as one file to where tf1sessions is not
 
@@ -415,6 +438,29 @@ def long_functions(source: str) -> list[str]:
             if lines > LONGEST_FUNCTION:
                 found.append(node.name)
     return found
+
+
+def nesting(node: ast.AST) -> int:
+    """Count the blocks within one another below a node; an ``elif`` is as deep as its ``if``."""
+    deepest = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            continue
+        is_elif = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
+        blocks = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.Match
+        deepest = max(deepest, nesting(child) + (isinstance(child, blocks) and not is_elif))
+    return deepest
+
+
+def deep_functions(source: str) -> list[str]:
+    """Names the functions whose blocks are nested more deeply than :data:`DEEPEST_NESTING`."""
+    functions = (node for node in ast.walk(_tree(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return [node.name for node in functions if nesting(node) > DEEPEST_NESTING]
+
+
+def test_functions_are_flat() -> None:
+    deep = {module.name: deep_functions(module.source) for module in MODULES}
+    assert {name: functions for name, functions in deep.items() if functions} == {}
 
 
 def test_functions_are_short() -> None:
@@ -451,12 +497,78 @@ def test_packages_say_what_each_of_their_files_is_for(module: Module) -> None:
     assert (missing, gone) == (set(), set())
 
 
-def test_files_that_the_architecture_page_names_are_there() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    named = set(re.findall(r"[\w/]+\.py\b", text)) - {"train.py"}
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+
+
+@functools.cache
+def defined_in(file: str) -> set[str]:
+    """The classes and functions of a file of the package, methods also as ``Class.method``."""
+    nodes = list(ast.walk(_tree((PACKAGE / file).read_text("utf-8"))))
+    kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    methods = ((node.name, each) for node in nodes if isinstance(node, ast.ClassDef) for each in node.body)
+    return {node.name for node in nodes if isinstance(node, kinds)} | {
+        f"{name}.{each.name}" for name, each in methods if isinstance(each, kinds)
+    }
+
+
+def not_followed(drawings: str) -> list[str]:
+    """Names what a reader of drawings does not find where the page says.
+
+    A file without a folder is in the folder named last before it, and a function in the file named last before it.
+    """
+    folder, file, lost = "", "", []
+    for found in re.finditer(
+        r"(?P<file>[\w/]+\.py\b)|(?P<folder>\b[\w/]+/)(?=\W)|(?<![\w.])(?P<name>[\w.]+)\(\)", drawings
+    ):
+        if found["file"]:
+            file = found["file"] if "/" in found["file"] else f"{folder}/{found['file']}"
+            folder = file.rpartition("/")[0]
+            lost += [file] * (not (PACKAGE / file).is_file())
+        elif found["folder"]:
+            folder = found["folder"].rstrip("/") if (PACKAGE / found["folder"]).is_dir() else folder
+        elif not (PACKAGE / file).is_file() or found["name"] not in defined_in(file):
+            lost.append(f"{file}: {found['name']}()")
+    return lost
+
+
+@pytest.mark.parametrize("title", re.findall(r"^## (.+)(?=\n\n```text)", ARCHITECTURE, re.MULTILINE))
+def test_a_flow_can_be_followed(title: str) -> None:
+    section = ARCHITECTURE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    drawings = "\n".join(re.findall(r"```text\n(.*?)```", section, re.DOTALL)).replace("train.py", "")
+    assert len(re.findall(r"\.py\b", drawings)) >= 7 and not_followed(drawings) == []
+
+
+def test_files_and_classes_that_the_architecture_page_names_are_there() -> None:
+    named = set(re.findall(r"[\w/]+\.py\b", ARCHITECTURE)) - {"train.py"}
     files = {path.relative_to(ROOT).as_posix() for name in (NAME, "tests") for path in (ROOT / name).rglob("*.py")}
     gone = sorted(name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files))
     assert len(named) > 40 and gone == []
+    defined = {name for module in MODULES for name in re.findall(r"^ *class (\w+)", module.source, re.MULTILINE)}
+    classes = set(re.findall(r"(?<![\w.])_?[A-Z][a-z]+(?:[A-Z][a-z]+)+\b(?!\.\w)", ARCHITECTURE))
+    assert len(classes) > 20 and classes - defined == OF_OTHERS
+
+
+# Names of others that the page has: TensorFlow's, those of its protos and of TensorFlow Serving's services.
+OF_OTHERS = {
+    *("BaseSession", "GraphDef", "MetaGraphDef", "RunOptions", "SavedModel"),
+    *("ModelService", "NumPy", "PredictionService", "TensorFlow"),
+}
+
+
+@pytest.mark.parametrize(
+    ("drawings", "lost"),
+    [
+        ("models/model.py: load()", []),
+        ("models/model.py: Model.batched(), load() ─▶ files.py: read()", []),
+        ("contrib/ and then models/ files.py", []),
+        ("models/model.py, cli/main.py: load()", ["cli/main.py: load()"]),
+        ("cli/main.py, model.py", ["cli/model.py"]),
+        ("models/model.py: Signature.batched()", ["models/model.py: Signature.batched()"]),
+        ("load()", [": load()"]),
+    ],
+)
+def test_what_cannot_be_followed_is_found(drawings: str, lost: list[str]) -> None:
+    assert not_followed(drawings) == lost
 
 
 def test_every_folder_with_modules_is_a_package() -> None:
@@ -745,6 +857,24 @@ def test_a_long_function_is_found(lines: int, docstring: int, hit: bool, place: 
     body = [*text, *["pass"] * (lines - 1)]
     function = "\n".join([f"{indent}async def f():", *(f"{indent}    {line}" for line in body)])
     assert long_functions(place.format(function)) == ["f"] * hit
+
+
+@pytest.mark.parametrize(
+    ("inner", "hit"),
+    [
+        ("pass", False),
+        ("x = [y for y in z if y]", False),
+        ("if e: pass", True),
+        ("with e: pass", True),
+        ("while e: pass", True),
+        ("async for e in x: pass", True),
+        ("def inner():\n      if e: pass", False),
+    ],
+)
+@pytest.mark.parametrize("last", ["if d:", "if d: pass\n    elif e:", "with d:"])
+def test_a_deep_function_is_found(inner: str, hit: bool, last: str) -> None:
+    text = f"async def f():\n if a:\n  for b in c:\n   while d:\n    {last}\n     {inner}\n"
+    assert deep_functions(text) == ["f"] * hit
 
 
 def test_lists_of_files_are_read() -> None:

@@ -190,7 +190,7 @@ class MemoryPlanError(UsageError):
 class MemoryPlanConflict(UsageError):
     """A session asks for another share of the GPUs than its process has already been given.
 
-    ``first`` says who was given the share, ``first_where`` in which line.
+    ``first`` names the session that was given the share, ``first_where`` the line.
     """
 
 

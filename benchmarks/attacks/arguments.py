@@ -73,7 +73,7 @@ def _made(kind: str) -> Callable[[Any, str, Any], None]:
 
 TARGETS: dict[str, tuple[str, Callable[[Any, str, Any], None], tuple[str, ...]]] = {
     # The name of what has the parameters, what to do with one of them, those that are left alone
-    "GraphSession": ("GraphSession", _made("GraphSession"), ("target",)),  # TensorFlow's own error
+    "GraphSession": ("GraphSession", _made("GraphSession"), ()),
     "SessionConfig": ("SessionConfig", _made("SessionConfig"), ()),
     "MemoryPlan": ("MemoryPlan", _made("MemoryPlan"), ()),
     "ProcessSessionPool": ("ProcessSessionPool", _made("ProcessSessionPool"), ()),

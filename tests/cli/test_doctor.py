@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from tf1sessions.cli.main import cli
 from tf1sessions.doctor import dynamic, machine
-from tf1sessions.doctor.findings import Finding, Severity, Source
+from tf1sessions.doctor.findings import Finding, FindingSource, Severity
 from tf1sessions.doctor.rules.registry import RULES
 from tf1sessions.scripts.jobs import Job
 from tf1sessions.source.program import SourceLine
@@ -38,7 +38,9 @@ def call(*args: str) -> Result:
 
 
 def of_machine(severity: Severity) -> Finding:
-    return Finding("small-shm", severity, "a small /dev/shm", "It is full at once.", "Enlarge it.", Source.MACHINE)
+    return Finding(
+        "small-shm", severity, "a small /dev/shm", "It is full at once.", "Enlarge it.", FindingSource.MACHINE
+    )
 
 
 def test_the_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +231,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Job, ob
 
 def seen_running(line: int, rule: str = "ops-in-loop") -> Finding:
     return Finding(
-        rule, Severity.WARNING, "it grew", "It is slow.", "Stop it.", Source.RUN, SourceLine("train.py", line)
+        rule, Severity.WARNING, "it grew", "It is slow.", "Stop it.", FindingSource.RUN, SourceLine("train.py", line)
     )
 
 

@@ -80,6 +80,12 @@ with tf.Graph().as_default() as graph:
     tf.write_file("z", x, name="writes")
 pathlib.Path("risky.pb").write_bytes(graph.as_graph_def().SerializeToString())
 call("risky", "risky.pb")
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    tf.add(x, tf.reduce_sum(tf.fill([2**34], 1.0, name="large")), name="y")
+pathlib.Path("large.pb").write_bytes(graph.as_graph_def().SerializeToString())
+call("large", "large.pb")
+call("large_json", "large.pb", "--json")
 odd = tf.GraphDef()
 odd.node.add(name="n", op="Evil\\x07\\rOp")
 for k in range(50):
@@ -136,6 +142,16 @@ def test_weights_and_tables_have_columns(calls: dict[str, Any]) -> None:
     assert weights[-1].startswith("  norm/moving_variance  float32  [2]           ref, not trained  ")
     found = sections(calls["queue"][1])
     assert found["Queues"][0].split() == ["names", "FIFOQueueV2", "string"]
+
+
+def test_memory_that_the_sizes_in_a_graph_ask_for(calls: dict[str, Any]) -> None:
+    """As load() adds it up, which refuses what does not fit into the memory that is free."""
+    found = sections(calls["large"][1])
+    title = "Memory for one row (at least 69 GB, by the sizes that stand in the graph)"
+    assert found[title] == ["  largest tensor: large, 69 GB"]
+    size = json.loads(calls["large_json"][1])["static_size"]
+    assert size == {"filled": 2**36, "largest": 2**36, "node": "large", "function": ""}
+    assert not [each for each in sections(calls["frozen"][1]) if each.startswith("Memory")]  # of few bytes
 
 
 def test_signature_and_tags_choose(calls: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from tf1sessions.cli.main import cli
 from tf1sessions.scripts.jobs import Job
 from tf1sessions.testing import exploring, runs
 from tf1sessions.testing.reports import FIX, WHY, Access, Kind, Report
-from tf1sessions.testing.runs import Found, find_races
+from tf1sessions.testing.runs import DetectedRun, find_races
 from tf1sessions.testing.suppressions import Suppression
 
 
@@ -43,9 +43,9 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
     ) -> Any:
         calls = []
 
-        def find(job: Job, **options: Any) -> Found:
+        def find(job: Job, **options: Any) -> DetectedRun:
             calls.append((job, options))
-            return Found(reports, exit_code, ended, forked, unused)
+            return DetectedRun(reports, exit_code, ended, forked, unused)
 
         monkeypatch.setattr(runs, "find_races", find)
         return calls
@@ -463,4 +463,4 @@ def test_programs_that_end(tmp_path: Path) -> None:
         """)
     )
     found = find_races(Job(script=str(tmp_path / "right.py")), stdio=None)
-    assert found == Found((), 5, ended=True, forked=True)
+    assert found == DetectedRun((), 5, ended=True, forked=True)

@@ -13,7 +13,7 @@ import pytest
 from support import PACKAGE, ROOT
 
 from tf1sessions.doctor import machine
-from tf1sessions.doctor.findings import Severity, Source
+from tf1sessions.doctor.findings import FindingSource, Severity
 from tf1sessions.doctor.machine import Facts, examine, facts
 from tf1sessions.sessions.gpus import Gpu, Holder, Machine
 
@@ -183,7 +183,7 @@ def test_what_bites_is_told(
     (finding,) = examine(dataclasses.replace(base, **change))
     assert finding.rule == rule
     assert title in finding.title
-    assert (finding.source, finding.place) == (Source.MACHINE, None)
+    assert (finding.source, finding.place) == (FindingSource.MACHINE, None)
     assert finding.why and finding.fix
     for other in near:
         assert examine(dataclasses.replace(base, **other)) == [], other
@@ -271,7 +271,7 @@ def test_what_is_seen_here() -> None:
     assert any(line.startswith("numpy") for line in seen.required)
     names = {name for name, _ in seen.rows()}
     assert {"Python", "System", "Cores", "Open files", "numpy"} <= names
-    assert all(finding.source is Source.MACHINE for finding in examine(seen))
+    assert all(finding.source is FindingSource.MACHINE for finding in examine(seen))
 
 
 def test_gpus_that_a_variable_hides_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

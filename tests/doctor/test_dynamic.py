@@ -26,7 +26,7 @@ from support import PythonRun, wait_for
 
 from tf1sessions.doctor import dynamic, evidence, notes
 from tf1sessions.doctor.dynamic import watch
-from tf1sessions.doctor.findings import Finding, Severity, Source
+from tf1sessions.doctor.findings import Finding, FindingSource, Severity
 from tf1sessions.scripts.jobs import Job
 from tf1sessions.source.program import SourceLine
 
@@ -533,7 +533,7 @@ def test_what_a_program_does_is_found_at_its_line(watched: Watched, rule: str) -
         return
     (finding,) = [one for one in found if one.rule == rule] or pytest.fail(describe(watched, rule))
     assert finding.place == SourceLine(f"{rule}.py", HEAD_LINES + CASES[rule][1])
-    assert finding.source is Source.RUN
+    assert finding.source is FindingSource.RUN
     assert finding.title and finding.why and finding.fix
     assert {one.rule for one in found} <= {rule, *ALSO.get(rule, ())}
     assert watched.codes[f"{rule}.watched"] == 0, describe(watched, rule)
@@ -809,7 +809,7 @@ def test_places_are_told_as_the_user_names_them() -> None:
 
 def test_notes_are_read_back_and_bounded(tmp_path: Path) -> None:
     assert notes.read(tmp_path) == ([], {})
-    writer = notes.Writer(str(tmp_path))
+    writer = notes.NoteWriter(str(tmp_path))
     for number in range(notes.KEPT + 5):
         writer.event("one", number=number)
     writer.event("other", spot=("a.py", 1))
@@ -822,7 +822,7 @@ def test_notes_are_read_back_and_bounded(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_gone_ends_the_notes_and_not_the_program(tmp_path: Path) -> None:
-    writer = notes.Writer(str(tmp_path / "gone"))
+    writer = notes.NoteWriter(str(tmp_path / "gone"))
     writer.event("one")
     writer.state({})
     assert writer.broken

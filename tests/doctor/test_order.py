@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tf1sessions.doctor.code import UNKNOWN, Code
-from tf1sessions.doctor.order import Order, Step
+from tf1sessions.doctor.order import Order, ProgramStep
 from tf1sessions.source.names import Names
 from tf1sessions.source.program import Program, read_script, read_text
 
@@ -19,7 +19,7 @@ def order_of(program: Program | str) -> Order:
     return Order(Names(read_text(HEAD + program) if isinstance(program, str) else program))
 
 
-def said(steps: list[Step]) -> list[str]:
+def said(steps: list[ProgramStep]) -> list[str]:
     """What a sequence prints: the arguments of its calls of print(), as text."""
     return [ast.unparse(step.call.args[0]).strip("'") for step in steps if step.path == "builtins.print" and step.call]
 

@@ -10,7 +10,7 @@ from rule_cases import HEAD, HITS, NEAR_MISSES
 from support import PACKAGE, ROOT
 
 from tf1sessions.doctor.check import MACHINE_RULES, check, without_suppressed
-from tf1sessions.doctor.findings import Finding, Severity, Source
+from tf1sessions.doctor.findings import Finding, FindingSource, Severity
 from tf1sessions.doctor.rules.contrib_missing import is_missing
 from tf1sessions.doctor.rules.registry import RULES
 from tf1sessions.doctor.rules.rule import Rule
@@ -44,7 +44,7 @@ def test_finds(rule: str, text: str) -> None:
     found = findings(HEAD + text, rule)
     assert lines(found) == marked(HEAD + text)
     for finding in found:
-        assert finding.source is Source.STATIC
+        assert finding.source is FindingSource.STATIC
         assert finding.place is not None and finding.place.file == "program.py"
         assert finding.place not in finding.others
         assert finding.title and not finding.title.endswith(".")
@@ -215,6 +215,6 @@ def test_ignore() -> None:
 
 
 def test_ignore_takes_every_kind_of_rule() -> None:
-    machine = Finding("small-shm", Severity.NOTE, "t", "w", "f", Source.MACHINE)
+    machine = Finding("small-shm", Severity.NOTE, "t", "w", "f", FindingSource.MACHINE)
     assert without_suppressed([machine], None, ["small-shm", "feeds-converted", "not-read"]) == []
     assert without_suppressed([machine], None, ["old-driver"]) == [machine]

@@ -63,6 +63,44 @@ def test_memory_that_only_a_run_asks_for(run_python: PythonRun, tmp_path: Path) 
             "mul": lambda: tf.fill([2**22, 1], 1.0) * tf.fill([1, 2**22], 1.0),
             "stack": lambda: tf.stack([tf.fill([2**30, 2**12], float(i)) for i in range(9)]),
         }
+
+        # Functions: what they are called with gives sizes, too, and of branches one runs.
+        function = tf.function
+        fill = function(lambda: tf.reduce_sum(tf.fill([2**43], 1.0)))
+        inner = function(lambda x: tf.reduce_sum(tf.tile(x, [2**20, 1])))
+        unused = function(lambda: (tf.fill([2**43], 1.0), tf.constant(1.0))[1])
+        tf.enable_control_flow_v2()
+        def loop(body): return tf.while_loop(lambda i, x: i < 3, body, [0, 1.0])[1]
+        bodies = {
+            "Fill of fill": lambda x: fill(),
+            "Tile of inner": lambda x: inner(tf.zeros([2**20, 2])),
+            "Tile of nested": lambda x: function(lambda: inner(tf.zeros([2**20, 2])))(),
+            "Fill of body": lambda x: loop(lambda i, x: (i + 1, x + tf.reduce_sum(tf.fill([2**43], 1.0)))),
+            "Fill of branch": lambda x: tf.cond(x[0] > 0, lambda: 1.0, lambda: tf.reduce_sum(tf.fill([2**43], 1.0))),
+            "few of inner": lambda x: inner(tf.zeros([4, 2])[:, :1]),
+            "unused": lambda x: unused(),
+            "by a value": lambda x: function(lambda n: tf.reduce_sum(tf.fill([n], 1.0)))(tf.cast(x[0], tf.int32)),
+        }
+        from tf1sessions.models import static_sizes
+        free = static_sizes.available_memory()
+        most = int(free * 0.15)  # of four bytes each: of two branches one fits, and both do not
+        bodies["one branch"] = lambda x: tf.cond(
+            x[0] > 0, *(lambda k=k: tf.reduce_sum(tf.fill([most + k], 1.0)) for k in range(2)))
+        outcomes = {}
+        for name, body in bodies.items():
+            with tf.Graph().as_default() as graph:
+                x = tf.placeholder(tf.float32, [None], name="x")
+                tf.identity(x + body(x), name="y")
+            definition = graph.as_graph_def()
+            for each in definition.library.function:
+                each.arg_attr.clear()  # so that the shapes of the arguments are those of the call
+            tf.train.write_graph(definition, ".", "functions.pb", as_text=False)
+            try:
+                with t1.load("functions.pb") as model:
+                    outcomes[name] = "loaded"
+            except ModelFileError as error:
+                outcomes[name] = str(error)
+        report(outcomes=outcomes)
         refused = {}
         for name, make in made.items():
             with tf.Graph().as_default() as graph:
@@ -92,6 +130,15 @@ def test_memory_that_only_a_run_asks_for(run_python: PythonRun, tmp_path: Path) 
     for name, (small, of_run, of_load) in done.results["refused"].items():
         assert small == [2.0] and of_run.partition(" GB free")[2] == of_load.partition(" GB free")[2]
         assert re.search(rf"fill [\d,.]+ GB, [\d,.]+ GB of it in '{name}', and this machine has", of_run)
+    outcomes = done.results["outcomes"]
+    for name in ("few of inner", "unused", "by a value", "one branch"):
+        assert outcomes.pop(name) == "loaded"
+    for name, text in outcomes.items():
+        operation, function = name.split(" of ")
+        inside = {"body": "while_body", "branch": "cond_false"}.get(function, "")
+        assert re.search(
+            rf"fill [\d,.]+ GB, [\d,.]+ GB of it in '{operation}' of the function '[\w<>]*{inside}[\w<>]*'", text
+        )
     assert "is no SavedModel: it has one graph (graph), and no tags (from tags=)" in done.results["UsageError"]
     assert r"modest.pb\x1b[2J\u202e" in done.results["ModelFileError"]
     assert done.results["modest"] == [6.0]

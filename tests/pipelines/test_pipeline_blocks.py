@@ -359,6 +359,7 @@ WRONG_QUEUES: dict[str, tuple[dict[str, Any], str]] = {
     "capacity 0": ({"dtypes": tf.int32, "capacity": 0}, "capacity is 0 .*-1 for no bound"),
     "capacity -2": ({"dtypes": tf.int32, "capacity": -2}, "capacity is -2"),
     "capacity True": ({"dtypes": tf.int32, "capacity": True}, "capacity is True"),
+    "capacity 2**31": ({"dtypes": tf.int32, "capacity": 2**31}, "capacity is 2147483648 "),
     "capacity 1.5": ({"dtypes": tf.int32, "capacity": 1.5}, "capacity is 1.5"),
     "no dtypes": ({}, r"dtypes is missing \(from QueuePipeline.queue\('q'\)\)"),
     "seed": ({"dtypes": tf.int32, "seed": 1}, "seed is 1, which a fifo queue does not have"),

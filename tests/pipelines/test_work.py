@@ -228,7 +228,9 @@ class Interrupts:
 
 def item_of(draw: random.Random, number: int) -> Any:
     deadline = draw.choice([None, None, draw.randrange(200)])
-    item = work._Item(None, None, None, draw.choice([0, 0, 0, 1, -1, 0.5, 10]), draw.choice([None, "a", "b", 3]), None)
+    item = work._WorkItem(
+        None, None, None, draw.choice([0, 0, 0, 1, -1, 0.5, 10]), draw.choice([None, "a", "b", 3]), None
+    )
     item.deadline = deadline
     item.enter(number)
     return item
@@ -644,7 +646,7 @@ def test_an_item_that_comes_while_a_worker_ends(graph, monkeypatch):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_worker_that_dies_is_replaced(graph, monkeypatch):
     with WorkQueue(graph.gs, 1) as queue:
-        answer = work._Item.answer
+        answer = work._WorkItem.answer
 
         def broken(*args: Any) -> Any:
             raise MemoryError

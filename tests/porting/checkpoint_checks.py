@@ -26,7 +26,7 @@ from tf1sessions import porting
 from tf1sessions.errors import CheckpointMismatchError, ModelFileError, UsageError
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints import assignment, writing
-from tf1sessions.porting.checkpoints.layouts import Cell, CudnnGru, Gru, Part, Scaled
+from tf1sessions.porting.checkpoints.layouts import Cell, CudnnGru, Gru, Scaled, VariablePart
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
@@ -526,7 +526,7 @@ def check_layouts_lead_back() -> None:
         (Gru(3), [(5, 4), (4,), (5, 2), (2,)]),
         (CudnnGru(3), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
         (CudnnGru(3).linear(), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
-        (Part(1, (2, 3)), [(4, 5)]),
+        (VariablePart(1, (2, 3)), [(4, 5)]),
         (Scaled(-0.1, Gru(3)), [(5, 4), (4,), (5, 2), (2,)]),
     ):
         old = [rng.randn(*shape).astype("f") for shape in shapes]

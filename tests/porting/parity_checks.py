@@ -386,8 +386,18 @@ def check_numbers_that_do_not_fit() -> None:
 
     path = written(build)
     assert verify(path, path, inputs={"x": [1, 255]}).equal
+    refused("input 'x' has the dtype int64, and uint8 is needed", path, path, inputs={"x": [-1, 255]})
+    refused("input 'x' has the dtype bool, and uint8 is needed", path, path, inputs={"x": [True]})
     refused("input 'x' has the dtype int64, and uint8 is needed", path, path, inputs={"x": [1, 256]})
     refused("input 'x' has the dtype float64, and uint8 is needed", path, path, inputs={"x": [0.5]})
+
+
+def check_inputs_that_are_too_large_to_be_made() -> None:
+    def build() -> None:
+        tf.identity(tf.placeholder(tf.uint8, [2**15 + 1, 2**15], name="x"), name="y")
+
+    path = written(build)
+    refused("input 'x' has the shape [32769, 32768], which is more than 1 GiB", path, path)
 
 
 def check_made_inputs_fit_what_takes_them() -> None:

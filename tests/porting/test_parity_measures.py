@@ -163,6 +163,11 @@ def test_files(tmp_path: Path) -> None:
         ("tolerance = 1", "there is no list of records"),
         ("tolerance = [1]", "1 is no record"),
         ("[[tolerance", "cannot be read"),
+        (
+            f"a = {'[' * 20}{']' * 20}",
+            "brackets are nested more than 16 deep",
+        ),  # what takes the parser's stack, or time
+        (f"{'.'.join('a' * 20)} = 1", "a key has more than 16 parts"),
     ],
 )
 def test_wrong_files(text: str, said: str, tmp_path: Path) -> None:

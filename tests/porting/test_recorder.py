@@ -294,14 +294,21 @@ CLOSED = "import os; os.closerange(3, 100); mine = [open('scripts/mine%d' % numb
 
 
 @pytest.mark.parametrize(
-    ("happens", "why"), [(FULL, "File too large"), (CLOSED, "has closed the file that the recording goes to")]
+    ("happens", "why", "own", "code"),
+    [(FULL, "File too large", 5, 5), (CLOSED, "has closed the file that the recording goes to", 0, 1)],
+    ids=["full", "closed"],
 )
-def test_the_script_goes_on_when_nothing_can_be_recorded(record: Any, happens: str, why: str) -> None:
-    """A disk that is full, a program that closes all descriptors: its own end counts, and its files stay its own."""
+def test_the_script_goes_on_when_nothing_can_be_recorded(
+    record: Any, happens: str, why: str, own: int, code: int
+) -> None:
+    """A disk that is full, a program that closes all descriptors: its files stay its own, and its exit code counts.
+
+    That of a script that ends well is 1: whoever recorded it would take the trace for written.
+    """
     text = RUN + f"{happens}\nfor number in range(40000):\n    sess.run('a:0', ('b%d:0' % (number % 200),))\n"
-    text += "print('done'); import sys; sys.exit(5)\n"
+    text += f"print('done'); import sys; sys.exit({own})\n"
     done = record(text, "--max-mb", "64", "scripts/script.py")
-    assert (done.returncode, done.stdout) == (5, "0.0\ndone\n"), done.stderr
+    assert (done.returncode, done.stdout) == (code, "0.0\ndone\n"), done.stderr
     assert f"{why}; the script goes on." in done.stderr and done.stderr.count(why) == 2, done.stderr
     assert "the trace could not be written to trace.npz" in done.stderr
     assert sorted(path.name for path in record.folder.iterdir()) == ["home", "scripts"]

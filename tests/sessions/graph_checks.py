@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import tempfile
@@ -15,6 +16,7 @@ from support import in_thread, raises
 import tf1sessions
 from tf1sessions import errors
 from tf1sessions.sessions import graphs
+from tf1sessions.sessions.late import LateSession
 
 tf1sessions.enable_v1_behavior()
 tf = tf1sessions.tf1
@@ -372,6 +374,11 @@ def check_seeds_and_configs() -> None:
         assert gs.config.intra_op_threads == 1 and gs.run(tf.constant(1.0)) == 1.0
     raises(errors.ConfigError, tf1sessions.GraphSession, "config")
     raises(errors.ConfigError, tf1sessions.GraphSession, {"memory_fraction": 1})
+    for target in ("x", "localhost:2222", None, 3, b"grpc://localhost:2222"):
+        for late in (False, True):
+            make = functools.partial(tf1sessions.GraphSession, target=target, late=late)
+            error = raises(errors.ConfigError, make)
+            assert f"target is {target!r}" in str(error) and '"grpc://host:2222"' in str(error), error
     with tf1sessions.GraphSession(tf1sessions.SessionConfig(execution="caller")) as gs:
         raises(errors.ExecutionModeError, gs.run, tf.py_func(lambda: 1.0, [], tf.float64))
 
@@ -442,7 +449,7 @@ def check_late_sessions() -> None:
         gs.close()
         made.clear()
 
-        refused = tf1sessions.GraphSession(target="nobody://", late=True)
+        refused = LateSession("nobody://", tf.Graph())
         for _ in range(2):
             raises(tf.errors.NotFoundError, refused.run, [])
         refused.close()

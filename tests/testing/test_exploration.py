@@ -184,7 +184,7 @@ def test_a_deadlock_is_known_at_once() -> None:
         in_threads(lambda: work(one, other), lambda: work(other, one))
 
     error = fails(body, timeout_secs=1000.0)
-    assert "3 tasks wait, and nobody can go on" in str(error)
+    assert "3 tasks wait, and none can go on" in str(error)
     assert str(error).count("waits for a lock") >= 2
 
 
@@ -203,7 +203,7 @@ def test_a_wait_that_nobody_ends() -> None:
             came.wait()  # which may have been notified before
         thread.join()
 
-    assert "nobody can go on" in str(fails(body))
+    assert "none can go on" in str(fails(body))
 
 
 def test_results_that_differ() -> None:

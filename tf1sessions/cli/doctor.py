@@ -222,10 +222,10 @@ def _finding(finding: Finding) -> Iterator[Any]:
     from rich.padding import Padding
     from rich.text import Text
 
-    from tf1sessions.doctor.findings import Source
+    from tf1sessions.doctor.findings import FindingSource
 
     name = finding.severity.name.lower()
-    nowhere = "this machine" if finding.source is Source.MACHINE else "the run"
+    nowhere = "this machine" if finding.source is FindingSource.MACHINE else "the run"
     where = nowhere if finding.place is None else str(finding.place)
     yield Text.assemble("\n", (name, _STYLES[name]), " ", (finding.rule, "bold"), "  ", printable(where))
     lines = [("", finding.title)]

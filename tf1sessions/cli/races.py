@@ -24,7 +24,7 @@ from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
     from tf1sessions.scripts.jobs import Job
-    from tf1sessions.testing.runs import Found
+    from tf1sessions.testing.runs import DetectedRun
 
 __all__ = ["races"]
 
@@ -183,12 +183,12 @@ def _summary(reports: Sequence[Report]) -> dict[str, int]:
     return {f"{level}s": levels.count(level) for level in _LEVELS}
 
 
-def _as_json(found: Found) -> dict[str, Any]:
+def _as_json(found: DetectedRun) -> dict[str, Any]:
     content = {"reports": [report.to_json() for report in found.reports], **_summary(found.reports)}
     return content | {"exit_code": found.exit_code, "ended_by_itself": found.ended, "forked": found.forked}
 
 
-def _show(found: Found, as_json: bool, as_sarif: bool) -> None:
+def _show(found: DetectedRun, as_json: bool, as_sarif: bool) -> None:
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=1))
     elif as_sarif:
@@ -201,7 +201,7 @@ def _show(found: Found, as_json: bool, as_sarif: bool) -> None:
         click.echo(f"unused suppression: {printable(str(rule))}", err=True)
 
 
-def _print(found: Found) -> None:
+def _print(found: DetectedRun) -> None:
     width = max(40, min(100, shutil.get_terminal_size().columns))
     for report in sorted(found.reports, key=lambda report: list(_LEVELS).index(report.kind.level)):
         name = report.kind.level

@@ -17,6 +17,8 @@ __all__ = ["lines"]
 
 #: How many lines of numbers one after the other.
 LINES = 4
+#: Below this a run's memory is not worth a line.
+_WORTH_A_LINE = 2**20
 
 
 def lines(found: Inspection, width: int) -> Iterator[str]:
@@ -26,6 +28,7 @@ def lines(found: Inspection, width: int) -> Iterator[str]:
         yield from _section(title, "guessed" if found.guessed else "", _tensors(tensors))
     yield from _weights(found)
     yield from _flops(found, width)
+    yield from _static_size(found)
     yield from _section("Operations", f"{len(found.ops)} kinds", _counts(found.ops, width))
     yield from _control_flow(found)
     for title, parts in (
@@ -135,6 +138,16 @@ def _flops(found: Inspection, width: int) -> Iterator[str]:
         texts.amount(counted.total) if counted.total else "none counted",
         rows,
     )
+
+
+def _static_size(found: Inspection) -> Iterator[str]:
+    """Memory that a run needs at least; load() refuses a model for which there is not enough."""
+    size = found.static_size
+    if size is not None and size.bound >= _WORTH_A_LINE:
+        place = size.node + (f" of the function {size.function}" if size.function else "")
+        title = f"Memory for one {'row' if found.flops.per_row else 'call'}"
+        remark = f"at least {texts.size(size.bound)}, by the sizes that stand in the graph"
+        yield from _section(title, remark, [f"largest tensor: {place}, {texts.size(size.largest)}"])
 
 
 def _flowing(items: Sequence[str], width: int, start: str = "") -> list[str]:

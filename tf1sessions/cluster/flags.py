@@ -47,7 +47,7 @@ class TaskFlags:
         return bool(self.names)
 
     def arguments(self, cluster: Cluster, task: Task) -> tuple[str, ...]:
-        """Return the arguments that tell a program that it is ``task`` of ``cluster``."""
+        """Return the arguments by which a program knows that it is ``task`` of ``cluster``."""
         values = _values(cluster, task)
         return tuple(f"--{name}={values[role]}" for role, name in self.names.items())
 

@@ -5,8 +5,8 @@ Data flow: :class:`Launch` makes a :class:`~tf1sessions.scripts.jobs.Job` of eac
 
 - the run's listener, in the run's thread: :meth:`Launch._on_event`. When the tasks that train have ended, it ends
   those that never end by themselves. The first task that fails ends the run (``fail_fast``).
-- :class:`_Watcher`, a thread that looks which tasks have a server. A task without a server after a while is named;
-  at the time limit the run is ended, as the others would wait for it for ever. And when the programs of all tasks
+- :class:`_ServerWatcher`, a thread that looks which tasks have a server. A task without one after a while is named; at
+  the time limit the run is ended, as the others would wait for it for ever. And when the programs of all tasks
   that train are through, it lets their processes end (task_main.py: why they wait for each other).
 """
 
@@ -100,7 +100,7 @@ class LaunchSettings:
 
 
 def program_flags(job: Job, settings: LaunchSettings) -> flags.TaskFlags:
-    """Return the flags that tell a program its task.
+    """Return the flags by which a program knows its task.
 
     Raises:
         ScriptUsageError: The program cannot be read.
@@ -197,7 +197,7 @@ class Launch:
             raise
         self._left = {index for index, task in enumerate(tasks) if self.cluster.trains(task, settings.tf2)}
         limit = settings.start_limit_secs
-        self._watcher = _Watcher(self.running, tasks, frozenset(self._left), self._held.ports, limit)
+        self._watcher = _ServerWatcher(self.running, tasks, frozenset(self._left), self._held.ports, limit)
         self.is_not_distributed = False  # whether the program turned out not to be distributed
 
     def run(self) -> RunSummary:
@@ -251,8 +251,8 @@ class Launch:
             if task.job == "evaluator":
                 self._watcher.end_later(index, limit)
             elif not self.cluster.trains(task, self._settings.tf2):
-                who = "chief was" if self._settings.tf2 else "workers were"
-                self.running.complete(index, f"ended when the {who} done")
+                trained = "chief was" if self._settings.tf2 else "workers were"
+                self.running.complete(index, f"ended when the {trained} done")
 
 
 def _target(settings: LaunchSettings) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def _target(settings: LaunchSettings) -> dict[str, Any]:
     return {"target": "tf1sessions.cluster.tf2_main:execute", "more": more, "server": bare_server}
 
 
-class _Watcher:
+class _ServerWatcher:
     """A thread that looks for tasks that build no server. Its methods are for any thread.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from ..errors import ScriptUsageError
 from ..source.program import Program, SourceLine
 from .code import Code
-from .findings import Finding, Severity, Source, in_order
+from .findings import Finding, FindingSource, Severity, in_order
 from .rules.registry import RULES
 
 __all__ = ["MACHINE_RULES", "UNREAD", "check", "while_running", "without_suppressed"]
@@ -102,6 +102,6 @@ def _unread(place: SourceLine, reason: str) -> Finding:
         title=f"not looked at: {reason}",
         why="What is in it may bite as well.",
         fix="Mend it, and look again.",
-        source=Source.STATIC,
+        source=FindingSource.STATIC,
         place=place,
     )

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from ..source.effects import is_session, makes_operations
 from ..source.names import FunctionNode, Names
 from ..source.program import Program, SourceFile
-from .order import Order, Step
+from .order import Order, ProgramStep
 
-__all__ = ["UNKNOWN", "Code", "Worker"]
+__all__ = ["UNKNOWN", "Code", "WorkerCall"]
 
 #: A value in a configuration that the text does not say.
 UNKNOWN = object()
@@ -42,7 +42,7 @@ _POOL_METHODS = frozenset(
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Worker:
+class WorkerCall:
     """A place where work is handed to threads or processes.
 
     Attributes:
@@ -242,11 +242,11 @@ class Code:
     # -- threads and processes ----------------------------------------------------------------------------------------
 
     @functools.cached_property
-    def workers(self) -> list[Worker]:
+    def workers(self) -> list[WorkerCall]:
         """The places where the program gives work to threads and processes."""
         return [worker for call in self.calls if (worker := self._worker(call)) is not None]
 
-    def _worker(self, call: ast.Call) -> Worker | None:
+    def _worker(self, call: ast.Call) -> WorkerCall | None:
         path = self.path(call.func)
         if path is None:
             return None
@@ -255,7 +255,7 @@ class Code:
             if plain in makers:
                 target = self.argument(call, 1, "target")
                 looped, count = self._repeated(call)
-                return Worker(kind, call, call, self._function(target), looped, count)
+                return WorkerCall(kind, call, call, self._function(target), looped, count)
         for kind, pools in (("thread", _THREAD_POOLS), ("process", _PROCESS_POOLS)):
             owner, _, method = plain.rpartition(".")
             if owner in pools and method in _POOL_METHODS and isinstance(call.func, ast.Attribute):
@@ -266,13 +266,13 @@ class Code:
                 count_of = self.names.literal(size)
                 known = count_of if isinstance(count_of, int) else None
                 function = self._function(self.argument(call, 0, "func"))
-                return Worker(kind, call, maker, function, known != 1, known)
+                return WorkerCall(kind, call, maker, function, known != 1, known)
         if path in self.names.classes:
             node = self.names.classes[path]
             for kind, base in (("thread", "threading.Thread"), ("process", "multiprocessing.Process")):
                 if any(self.path(each) == base for each in node.bases):
                     looped, count = self._repeated(call)
-                    return Worker(kind, call, call, self.names.method(node, "run"), looped, count)
+                    return WorkerCall(kind, call, call, self.names.method(node, "run"), looped, count)
         return None
 
     def _function(self, node: ast.expr | None) -> FunctionNode | None:
@@ -325,6 +325,6 @@ class Code:
 
     # -- what a worker does -------------------------------------------------------------------------------------------
 
-    def steps_of(self, worker: Worker) -> list[Step]:
+    def steps_of(self, worker: WorkerCall) -> list[ProgramStep]:
         """Return what a worker's function does; nothing where it is not known."""
         return [] if worker.target is None else self.order.of(worker.target)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tf1sessions.doctor.findings import Finding, Severity, Source
+from tf1sessions.doctor.findings import Finding, FindingSource, Severity
 from tf1sessions.source.program import SourceLine
 
 __all__ = ["RULES", "Notes", "Shown", "judge"]
@@ -128,7 +128,7 @@ def _finding(
     others: Iterable[SourceLine | None] = (),
 ) -> Finding:
     further = tuple(dict.fromkeys(other for other in others if other is not None and other != place))
-    return Finding(rule, severity, title, why, fix, Source.RUN, place, further)
+    return Finding(rule, severity, title, why, fix, FindingSource.RUN, place, further)
 
 
 def _times(count: int) -> str:

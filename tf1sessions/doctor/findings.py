@@ -9,7 +9,7 @@ from typing import Any
 
 from ..source.program import SourceLine
 
-__all__ = ["Finding", "Severity", "Source", "in_order"]
+__all__ = ["Finding", "FindingSource", "Severity", "in_order"]
 
 
 class Severity(enum.IntEnum):
@@ -20,7 +20,7 @@ class Severity(enum.IntEnum):
     ERROR = 3  #: hangs, crashes or silently does something else
 
 
-class Source(enum.Enum):
+class FindingSource(enum.Enum):
     """The way in which a finding was made."""
 
     MACHINE = "machine"
@@ -48,7 +48,7 @@ class Finding:
     title: str
     why: str
     fix: str
-    source: Source
+    source: FindingSource
     place: SourceLine | None = None
     others: tuple[SourceLine, ...] = ()
 

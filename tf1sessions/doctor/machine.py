@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import tf1sessions
-from tf1sessions.doctor.findings import Finding, Severity, Source, in_order
+from tf1sessions.doctor.findings import Finding, FindingSource, Severity, in_order
 from tf1sessions.scripts.machine import JOB_MEMORY_BYTES
 from tf1sessions.sessions import gpus
 from tf1sessions.sessions.machine import available_memory, usable_cores
@@ -376,7 +376,7 @@ def examine(seen: Facts | None = None, *, processes: int = 1) -> list[Finding]:
 
 
 def _finding(rule: str, severity: Severity, title: str, why: str, fix: str) -> Finding:
-    return Finding(rule, severity, title, why, fix, Source.MACHINE)
+    return Finding(rule, severity, title, why, fix, FindingSource.MACHINE)
 
 
 _INSTALL = f"pip install 'tensorflow=={_dotted(NEWEST_TENSORFLOW)}.*' 'tf_keras=={_dotted(NEWEST_TENSORFLOW)}.*'"

@@ -11,13 +11,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Writer", "read"]
+__all__ = ["NoteWriter", "read"]
 
 #: How many events of one kind are kept. Arbitrary: more places than a program has, and a bound for one that loops.
 KEPT = 200
 
 
-class Writer:
+class NoteWriter:
     """Writes notes into a folder. Any thread may use it; the caller orders what must be ordered.
 
     A disk that is full, or a folder that is gone, ends the writing and not the program: what was written counts.

@@ -1,8 +1,8 @@
 """In which order a program does things, as far as its text shows.
 
 Data flow: :class:`Order` walks the script from its first line, goes into the program's own functions where they are
-called and into its modules where they are imported, and notes each call and assignment as a :class:`Step`, with what
-it is in: branches, loops, ``with`` blocks and calls. A function that nobody calls is a sequence of its own.
+called and into its modules where they are imported, and notes each call and assignment as a :class:`ProgramStep`, with
+what it is in: branches, loops, ``with`` blocks and calls. A function that nobody calls is a sequence of its own.
 :meth:`Order.follows` says whether one step may come after another, which two branches of an ``if`` do not.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from ..source.names import FunctionNode, Names
 from ..source.program import SourceFile
 
-__all__ = ["Frame", "Order", "Step"]
+__all__ = ["EnclosingBlock", "Order", "ProgramStep"]
 
 #: How many steps are noted for a program, and how often each function is gone into.
 _MOST_STEPS = 30_000
@@ -28,7 +28,7 @@ _MAIN_RUNNERS = frozenset(["tf.app.run", "absl.app.run", "tf.compat.app.run"])
 
 
 @dataclasses.dataclass(frozen=True)
-class Frame:
+class EnclosingBlock:
     """One thing that a step is in.
 
     Attributes:
@@ -45,7 +45,7 @@ class Frame:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Step:
+class ProgramStep:
     """A call or an assignment, what it means, and what it is in, from the outside in.
 
     ``number`` counts the steps of a sequence.
@@ -54,7 +54,7 @@ class Step:
     number: int
     node: ast.AST
     path: str | None
-    frames: tuple[Frame, ...]
+    frames: tuple[EnclosingBlock, ...]
 
     @property
     def call(self) -> ast.Call | None:
@@ -67,20 +67,20 @@ class Order:
     def __init__(self, names: Names) -> None:
         self.names = names
         self._visits: dict[ast.AST, int] = {}
-        self._main: list[Step] | None = None
+        self._main: list[ProgramStep] | None = None
         self._main_visits: dict[ast.AST, int] = {}
-        self._from: dict[ast.AST, list[Step]] = {}
-        self._steps: list[Step] = []
-        self._frames: list[Frame] = []
+        self._from: dict[ast.AST, list[ProgramStep]] = {}
+        self._steps: list[ProgramStep] = []
+        self._frames: list[EnclosingBlock] = []
         self._inside: set[ast.AST] = set()
 
-    def main(self) -> list[Step]:
+    def main(self) -> list[ProgramStep]:
         """Return what the script does, from its first line."""
         if self._main is None:
             self._main = self._walk(self.names.program.files[0].tree)
         return self._main
 
-    def sequences(self) -> list[list[Step]]:
+    def sequences(self) -> list[list[ProgramStep]]:
         """The script, and each function that it does not call."""
         found = [self.main()]
         reached = set(self._main_visits)
@@ -90,14 +90,14 @@ class Order:
                 reached |= self._visits.keys()
         return found
 
-    def of(self, function: ast.AST) -> list[Step]:
+    def of(self, function: ast.AST) -> list[ProgramStep]:
         """Return what a function does when it is called."""
         if function not in self._from:
             self.main()
             self._from[function] = self._walk(function)
         return self._from[function]
 
-    def follows(self, later: Step, earlier: Step) -> bool:
+    def follows(self, later: ProgramStep, earlier: ProgramStep) -> bool:
         """Whether ``later`` may come after ``earlier`` in one run of the program."""
         if later.number <= earlier.number:
             return False
@@ -118,7 +118,7 @@ class Order:
 
     # -- walking ------------------------------------------------------------------------------------------------------
 
-    def _walk(self, start: ast.AST) -> list[Step]:
+    def _walk(self, start: ast.AST) -> list[ProgramStep]:
         self._steps, self._frames, self._inside, self._visits = [], [], {start}, {}
         body = getattr(start, "body", [])
         if isinstance(body, list):
@@ -148,18 +148,18 @@ class Order:
             self._block(node.finalbody)
         elif isinstance(node, ast.For | ast.AsyncFor):
             self._expression(node.iter)
-            self._framed(Frame("loop", node), node.body)
+            self._framed(EnclosingBlock("loop", node), node.body)
             self._block(node.orelse)
         elif isinstance(node, ast.While):
-            self._frames.append(Frame("loop", node))
+            self._frames.append(EnclosingBlock("loop", node))
             self._expression(node.test)
             self._frames.pop()
-            self._framed(Frame("loop", node), node.body)
+            self._framed(EnclosingBlock("loop", node), node.body)
             self._block(node.orelse)
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 self._expression(item.context_expr)
-            self._framed(Frame("with", node), node.body)
+            self._framed(EnclosingBlock("with", node), node.body)
         elif isinstance(node, ast.Match):
             self._expression(node.subject)
             self._branches(node, [case.body for case in node.cases])
@@ -187,7 +187,7 @@ class Order:
             self._block(branches[0])
             return
         for number, body in enumerate(branches):
-            self._framed(Frame("branch", node, number, self._ending(body)), body)
+            self._framed(EnclosingBlock("branch", node, number, self._ending(body)), body)
 
     def _ending(self, body: Sequence[ast.stmt]) -> str:
         last = body[-1] if body else None
@@ -199,7 +199,7 @@ class Order:
             return "program" if self.names.path(last.value.func) in _ENDS_PROGRAM else ""
         return ""
 
-    def _framed(self, frame: Frame, body: Sequence[ast.stmt]) -> None:
+    def _framed(self, frame: EnclosingBlock, body: Sequence[ast.stmt]) -> None:
         self._frames.append(frame)
         self._block(body)
         self._frames.pop()
@@ -226,12 +226,12 @@ class Order:
         if isinstance(node, ast.IfExp):
             self._expression(node.test)
             for number, each in enumerate([node.body, node.orelse]):
-                self._frames.append(Frame("branch", node, number))
+                self._frames.append(EnclosingBlock("branch", node, number))
                 self._expression(each)
                 self._frames.pop()
             return
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            self._frames.append(Frame("loop", node))
+            self._frames.append(EnclosingBlock("loop", node))
             for child in ast.iter_child_nodes(node):
                 self._expression(child)
             self._frames.pop()
@@ -255,7 +255,7 @@ class Order:
             return
         self._visits[function] = self._visits.get(function, 0) + 1
         self._inside.add(function)
-        self._frames.append(Frame("call", node))
+        self._frames.append(EnclosingBlock("call", node))
         if isinstance(function.body, list):
             self._block(function.body)
         else:
@@ -265,7 +265,7 @@ class Order:
 
     def _step(self, node: ast.AST, path: str | None) -> None:
         if len(self._steps) <= _MOST_STEPS:
-            self._steps.append(Step(len(self._steps), node, path, tuple(self._frames)))
+            self._steps.append(ProgramStep(len(self._steps), node, path, tuple(self._frames)))
 
 
 def _is_main_guard(test: ast.expr) -> bool:

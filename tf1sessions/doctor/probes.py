@@ -35,7 +35,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tf1sessions import forks
-from tf1sessions.doctor.notes import Writer
+from tf1sessions.doctor.notes import NoteWriter
 from tf1sessions.doctor.tallies import (
     Builder,
     Constant,
@@ -70,7 +70,7 @@ _MOST_REPORTED = 30
 
 def execute(payload: Mapping[str, Any]) -> int:
     """As :func:`tf1sessions.scripts.program.execute`; ``payload["notes"]`` is the folder for what is noted."""
-    watch = _Watch(Writer(payload["notes"]))
+    watch = _Watch(NoteWriter(payload["notes"]))
     return program.execute(payload, watch.begin, watch.end)
 
 
@@ -103,7 +103,7 @@ def _guarded(probe: Any) -> Any:
 class _Watch:
     """All that is noted in this process, and the hooks that note it."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: NoteWriter) -> None:
         self._writer = writer
         self._pid = os.getpid()
         self._began = clock()

@@ -18,11 +18,13 @@ Files::
     extenders.py       add_metrics
     feeding.py         arrays that threads feed to a queue
     gc.py              which exports are kept
+    given.py           what an Estimator is given, checked
     hooks.py           InMemoryEvaluatorHook and its like
     inner_names.py     private names that programs use
     inputs.py          tf.estimator.inputs
     keras.py           an Estimator of a Keras model
     model_fn.py        EstimatorSpec, ModeKeys
+    predictions.py     predictions that are asked for, of single examples
     run_config.py      RunConfig, TF_CONFIG
     saved_models.py    models as SavedModels
     summaries.py       event files, read

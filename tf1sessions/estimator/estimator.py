@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -29,15 +28,16 @@ from ..runtime import tf1 as tf
 from . import saved_models
 from .distributed import Replicas, checked_strategy
 from .evaluation import Evaluation, StopAfterNEvalsHook, write_checkpoint_path, write_dict_to_summary
+from .given import check_positive, checked_hooks, checked_listeners, complete_config, verify_model_fn_args
 from .model_fn import LOSS_METRIC_KEY, EstimatorSpec, ModeKeys
-from .run_config import RunConfig, default_session_config
+from .predictions import chosen_predictions, examples_of
+from .run_config import RunConfig
 from .util import function_args, is_metric, log, parse_input_fn_result
 from .warm_start import settings_of
 
-__all__ = ["Estimator", "complete_config"]
+__all__ = ["Estimator"]
 
 InputFn = Callable[..., Any]
-_MODEL_FN_ARGS = {"features", "labels", "mode", "params", "self", "config"}
 _MAY_OVERRIDE = {"_assert_members_are_not_overridden", "_create_and_assert_global_step", "_create_global_step"}
 
 
@@ -169,14 +169,14 @@ class Estimator:
         """
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
-        _check_positive("steps", steps)
-        _check_positive("max_steps", max_steps)
+        check_positive("steps", steps)
+        check_positive("max_steps", max_steps)
         if max_steps is not None and _saved_step(self._model_dir) >= max_steps:
             log.info("Skipping training since max_steps has already saved.")
             return self
-        all_hooks = _checked_hooks(hooks)
+        all_hooks = checked_hooks(hooks)
         all_hooks.extend(self._convert_train_steps_to_hooks(steps, max_steps))
-        loss = self._train_model(input_fn, all_hooks, _checked_listeners(saving_listeners))
+        loss = self._train_model(input_fn, all_hooks, checked_listeners(saving_listeners))
         log.info("Loss for final step: %s.", loss)
         return self
 
@@ -313,7 +313,7 @@ class Estimator:
         Raises:
             ValueError: ``steps`` is not positive, or a metric has a name that is taken.
         """
-        all_hooks = _checked_hooks(hooks)
+        all_hooks = checked_hooks(hooks)
         all_hooks.extend(self._convert_eval_steps_to_hooks(steps))
         if not checkpoint_path:
             checkpoint_path = self.latest_checkpoint()
@@ -333,7 +333,7 @@ class Estimator:
     def _convert_eval_steps_to_hooks(self, steps: int | None) -> list[Any]:
         if steps is None:
             return []
-        _check_positive("steps", steps)
+        check_positive("steps", steps)
         return [StopAfterNEvalsHook(num_evals=steps)]
 
     def _evaluate_build_graph(
@@ -399,7 +399,7 @@ class Estimator:
         Raises:
             ValueError: There is none of ``predict_keys``, or batches have several sizes.
         """
-        all_hooks = _checked_hooks(hooks)
+        all_hooks = checked_hooks(hooks)
         if not checkpoint_path:
             checkpoint_path = self.latest_checkpoint()
             if not checkpoint_path:
@@ -415,7 +415,7 @@ class Estimator:
             if self._warm_start_settings and not checkpoint_path:
                 log.info("Warm-starting with WarmStartSettings: %s", repr(self._warm_start_settings))
                 tf.train.warm_start(*self._warm_start_settings)
-            predictions = _chosen(spec.predictions, predict_keys)
+            predictions = chosen_predictions(spec.predictions, predict_keys)
             creator = tf.train.ChiefSessionCreator(
                 checkpoint_filename_with_path=checkpoint_path,
                 master=self._config.master,
@@ -427,7 +427,7 @@ class Estimator:
                 while not session.should_stop():
                     values = session.run(predictions)
                     if yield_single_examples:
-                        yield from _examples(values)
+                        yield from examples_of(values)
                     else:
                         yield values
 
@@ -638,29 +638,6 @@ class Estimator:
             )
 
 
-def complete_config(config: RunConfig | None, model_dir: str | None) -> RunConfig:
-    """``config`` with a folder and a session's configuration."""
-    if config is None:
-        config = RunConfig()
-        log.info("Using default config.")
-    if not isinstance(config, RunConfig):
-        raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
-    if config.session_config is None:
-        config = RunConfig.replace(config, session_config=default_session_config())
-    if model_dir is not None:
-        if config.model_dir is not None and config.model_dir != model_dir:
-            raise ValueError(
-                "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
-                f"'{model_dir}', in `RunConfig`: '{config.model_dir}' "
-            )
-        config = RunConfig.replace(config, model_dir=model_dir)
-    elif config.model_dir is None:
-        model_dir = tempfile.mkdtemp()
-        log.warning("Using temporary folder as model directory: %s", model_dir)
-        config = RunConfig.replace(config, model_dir=model_dir)
-    return config
-
-
 def _replica_device_fn(config: RunConfig) -> Any:
     """Return the device of an op where there are parameter servers; None elsewhere."""
     if config.num_ps_replicas <= 0:
@@ -671,49 +648,6 @@ def _replica_device_fn(config: RunConfig) -> Any:
         merge_devices=True,
         cluster=config.cluster_spec,
     )
-
-
-def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
-    """Checks that ``model_fn`` takes what an Estimator passes.
-
-    Raises:
-        ValueError: It does not.
-    """
-    args = function_args(model_fn)
-    if "features" not in args:
-        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
-    if params is not None and "params" not in args:
-        raise ValueError(
-            f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator."
-        )
-    if params is None and "params" in args:
-        log.warning(
-            "Estimator's model_fn (%s) includes params argument, but params are not passed to Estimator.", model_fn
-        )
-    unknown = [name for name in args if name not in _MODEL_FN_ARGS]
-    if unknown:
-        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {unknown}")
-
-
-def _check_positive(name: str, value: int | None) -> None:
-    if value is not None and value <= 0:
-        raise ValueError(f"Must specify {name} > 0, given: {value}")
-
-
-def _checked_hooks(hooks: Sequence[Any] | None) -> list[Any]:
-    hooks = list(hooks or [])
-    for hook in hooks:
-        if not isinstance(hook, tf.train.SessionRunHook):
-            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
-    return hooks
-
-
-def _checked_listeners(listeners: Sequence[Any] | None) -> list[Any]:
-    listeners = list(listeners or [])
-    for listener in listeners:
-        if not isinstance(listener, tf.train.CheckpointSaverListener):
-            raise TypeError(f"saving_listeners must be a list of CheckpointSaverListener, given: {listener}")
-    return listeners
 
 
 def _saved_step(model_dir: str) -> int:
@@ -751,36 +685,3 @@ def _metric_ops(metrics: dict[str, tuple[Any, Any]]) -> tuple[Any, dict[str, Any
     """One op that updates all metrics, and their values by name."""
     updates = [update for _, update in metrics.values()]
     return tf.group(*updates) if updates else None, {name: value for name, (value, _) in metrics.items()}
-
-
-def _chosen(predictions: Any, keys: Any) -> Any:
-    if not keys:
-        return predictions
-    if not isinstance(predictions, dict):
-        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
-    chosen = {key: value for key, value in predictions.items() if key in keys}
-    if not chosen:
-        raise ValueError(f"Expected to run at least one output from {predictions.keys()}, provided {keys}.")
-    return chosen
-
-
-def _examples(values: Any) -> Iterator[Any]:
-    """The predictions for each example of a batch."""
-    if not isinstance(values, dict):
-        yield from values
-        return
-    for i in range(_batch_size(values)):
-        yield {key: value[i] for key, value in values.items()}
-
-
-def _batch_size(values: Mapping[str, Any]) -> int:
-    size = None
-    for key, value in values.items():
-        size = size or value.shape[0]
-        if value.shape[0] != size:
-            raise ValueError(
-                f"Batch length of predictions should be same. {key} has different batch length than others."
-            )
-    if size is None:
-        raise TypeError("The predictions are empty; yield_single_examples=True needs at least one.")
-    return int(size)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .canned.head import LossSpec
-from .estimator import _saved_step, verify_model_fn_args
+from .estimator import _saved_step
+from .given import verify_model_fn_args
 from .tpu import TPUEstimatorSpec
 from .tpu_util import MultiHostDatasetInitializerHook
 from .training import EvalSpec

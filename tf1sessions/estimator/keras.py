@@ -18,7 +18,8 @@ from typing import Any
 
 from ..runtime import private
 from ..runtime import tf1 as tf
-from .estimator import Estimator, complete_config
+from .estimator import Estimator
+from .given import complete_config
 from .model_fn import EstimatorSpec, ModeKeys
 from .run_config import RunConfig
 from .util import log

@@ -86,7 +86,7 @@ class Member:
         return answer_of(waiting.answer)
 
     def close(self) -> None:
-        """Tell rank 0 that this rank has ended. Idempotent."""
+        """Report to rank 0 that this rank has ended. Idempotent."""
         self._is_closed = True
         try:
             with self._sending:

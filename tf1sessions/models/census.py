@@ -209,7 +209,7 @@ def control_flow(graph_index: GraphIndex, graph_def: Any) -> tuple[ControlFlow, 
     """The control flow of a graph, and for each node in a loop the frames around it, outermost first.
 
     Args:
-        wiring: The graph as it is loaded.
+        graph_index: The graph as it is loaded.
         graph_def: The graph as the file has it, whose operations are counted.
     """
     loops, stacks = _loops(graph_index)

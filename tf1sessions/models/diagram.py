@@ -62,8 +62,8 @@ def page(artifact: Artifact, inspection: Inspection) -> str:
 def _data(artifact: Artifact, inspection: Inspection) -> dict[str, Any]:
     nodes = list(_nodes(artifact.graph_def))
     number = {node.name: index for index, node in enumerate(nodes)}
-    ops = _Table()
-    shape_texts = _Table()
+    ops = _TextTable()
+    shape_texts = _TextTable()
     called = functions_of(artifact.graph_def, artifact.graph_def.library, inspection.needed)
     sizes = {each.name: each.bytes or 0 for each in inspection.variables}
     sizes |= {each.name: each.bytes for each in inspection.constants}
@@ -167,7 +167,7 @@ def _flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
     return [number for pair in pairs for number in pair]
 
 
-class _Table:
+class _TextTable:
     """Texts and their numbers, each text once."""
 
     def __init__(self) -> None:

@@ -25,6 +25,7 @@ from tf1sessions.models.flops import Shape
 from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.risks import KINDS, RISKS, risky
 from tf1sessions.models.shapes import Shapes, infer, recorded_shape
+from tf1sessions.models.static_sizes import StaticSize
 from tf1sessions.models.upgrades import unknown_operations, upgrade
 from tf1sessions.models.values import main_operations
 
@@ -116,7 +117,11 @@ class Flops:
 
 @dataclasses.dataclass(frozen=True)
 class Inspection:
-    """The result of :func:`inspect`. Bytes are those of values; names are those of the graph."""
+    """The result of :func:`inspect`. Bytes are those of values; names are those of the graph.
+
+    ``static_size`` is what a run needs at least, by the sizes that stand in the graph; where ``flops.per_row`` is true,
+    for one row. ``load()`` refuses more than the memory that is free. None where shapes could not be inferred.
+    """
 
     path: str
     kind: str
@@ -136,6 +141,7 @@ class Inspection:
     variables: tuple[census.Variable, ...]
     constants: tuple[census.Constant, ...]
     flops: Flops
+    static_size: StaticSize | None
     control_flow: census.ControlFlow
     queues: tuple[census.Part, ...]
     readers: tuple[census.Part, ...]
@@ -236,6 +242,7 @@ def _inspect(
         variables=variables,
         constants=constants,
         flops=counted,
+        static_size=shapes.size,
         control_flow=control_flow,
         queues=census.queues(graph_def),
         readers=census.readers(graph_def),

@@ -431,7 +431,7 @@ class Model:
         cut = [tensor_name(name) for name in feeds]
         self.plan.vet(fetches, cut, "what is fetched")
         needed = self._graph_index.ancestors([node_of(name) for name in fetches], cut)
-        check_sizes(self.graph, needed, self.path)
+        check_sizes(self.graph, needed, self._graph_index.graph_def.library, self.path)
         self._values.prepare(needed)
 
 

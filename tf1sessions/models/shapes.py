@@ -17,6 +17,7 @@ from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
 from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.risks import risky_nodes
+from tf1sessions.models.static_sizes import StaticSize, static_size
 from tf1sessions.models.weights import constants_to_variables
 from tf1sessions.runtime import tf
 
@@ -45,12 +46,13 @@ def dims(shape: Any) -> Shape:
 
 @dataclasses.dataclass(frozen=True)
 class Shapes:
-    """The shapes of the graph's tensors, as far as they are known."""
+    """The shapes of the graph's tensors, as far as they are known. ``size`` is what they ask for."""
 
     by_node: Mapping[str, tuple[Shape, ...]]
     source: str
     one_row: bool
     notes: tuple[str, ...] = ()
+    size: StaticSize | None = None
 
     def of(self, tensor: str) -> Shape:
         """The shape of ``"node:1"``, or ``"node"``."""
@@ -77,7 +79,7 @@ def infer(
 
     Args:
         artifact: Where the bytes of large constants are.
-        wiring: The graph, as it would be loaded.
+        graph_index: The graph, as it would be loaded.
         roots: The tensors that are given; where there are none, the whole graph is taken.
         unknown: Operation -> nodes that this TensorFlow does not have. What needs them is left out.
         face: The inputs, whose open first size is a row's.
@@ -110,7 +112,8 @@ def infer(
                 tuple(shape.as_list()) if shape.rank is not None else known[index] if index < len(known) else None
             )
         found[operation.name] = tuple(shapes)
-    return Shapes(recorded | found, "shape inference", one_row)
+    size = static_size(graph, found, graph_index.graph_def.library)
+    return Shapes(recorded | found, "shape inference", one_row, size=size)
 
 
 def _imported(part: Any, one_row: bool) -> tuple[Any, bool]:

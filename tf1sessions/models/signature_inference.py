@@ -47,7 +47,7 @@ def guess(graph_index: GraphIndex, inputs: Sequence[str] | None = None, outputs:
     """Guesses what of ``inputs`` and ``outputs`` is not given, as the module says.
 
     Args:
-        wiring: The graph.
+        graph_index: The graph.
         inputs: Names of tensors to feed, instead of the placeholders.
         outputs: Names of tensors to give, instead of the ends.
     """

@@ -133,7 +133,7 @@ def without_risks(graph_index: GraphIndex, allowed: Collection[str]) -> Any:
     content of a file that a graph names would be read while the graph is imported.
 
     Args:
-        wiring: The graph.
+        graph_index: The graph.
         allowed: Operations that may stay.
     """
     graph_def = graph_index.graph_def

@@ -28,7 +28,7 @@ from tf1sessions.pipelines.coordinator import Coordinator, is_consequence, join_
 from tf1sessions.pipelines.monitor_thread import TICK_SECS, MonitorThread
 from tf1sessions.pipelines.observer import Observer
 from tf1sessions.pipelines.queues import PipelineQueue, queue_of
-from tf1sessions.pipelines.stages import Stage, Worker
+from tf1sessions.pipelines.stages import Stage, StageThread
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall
@@ -182,12 +182,12 @@ class Flow:
 
     # -- what happens, by workers and by the monitor thread ------------------------------------------------
 
-    def worker_of(self, thread: threading.Thread) -> Worker | None:
+    def worker_of(self, thread: threading.Thread) -> StageThread | None:
         """The worker that a thread is."""
         workers = (worker for stage in list(self.stages.values()) for worker in stage.workers)
         return next((worker for worker in workers if worker.thread is thread), None)
 
-    def worker_failed(self, worker: Worker | None, error: BaseException) -> None:
+    def worker_failed(self, worker: StageThread | None, error: BaseException) -> None:
         """A thread, of a worker or not, raised: at the end of its input, as a consequence, or of an error."""
         if isinstance(error, _OutOfRange):
             return
@@ -201,7 +201,7 @@ class Flow:
                 return
             self.failed(worker, error)
 
-    def failed(self, worker: Worker | None, error: BaseException) -> None:
+    def failed(self, worker: StageThread | None, error: BaseException) -> None:
         """Notes an error and cancels everything."""
         with self.lock:
             if any(error is known for _, _, known in self._errors):
@@ -213,7 +213,7 @@ class Flow:
                 self._errors.append((worker.stage.name, worker.at(), error))
             self._cancel()
 
-    def worker_ended(self, worker: Worker) -> None:
+    def worker_ended(self, worker: StageThread) -> None:
         """A worker has ended; if it was the last of its stage, so has the stage."""
         stage = worker.stage
         with self.lock:
@@ -320,7 +320,7 @@ class Flow:
         self.stop()
         return True
 
-    def _look_at_adopted(self, calls: list[ActiveCall], workers: dict[int | None, Worker]) -> None:
+    def _look_at_adopted(self, calls: list[ActiveCall], workers: dict[int | None, StageThread]) -> None:
         """Learns by what an adopted thread waits for what it does, and frees it at the end."""
         for call in calls:
             worker = workers.get(call.thread)

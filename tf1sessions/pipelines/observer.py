@@ -17,7 +17,7 @@ from typing import Any
 from tf1sessions import forks
 from tf1sessions.errors import StallError
 from tf1sessions.pipelines.queues import PipelineQueue
-from tf1sessions.pipelines.stages import Stage, Worker
+from tf1sessions.pipelines.stages import Stage, StageThread
 from tf1sessions.pipelines.statistics import PipelineStatistics, QueueStatistics, StageStatistics
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.stacks import current_frames
@@ -74,7 +74,7 @@ class Observer:
 
     def _note_waits(
         self, calls: Mapping[int, ActiveCall], sizes: Mapping[str, int], now: float
-    ) -> list[tuple[Worker, PipelineQueue, float]]:
+    ) -> list[tuple[StageThread, PipelineQueue, float]]:
         """Counts waits up to now; returns those that are stalls: the thread, the queue, and the seconds so far."""
         stalled = []
         for stage in list(self._flow.stages.values()):
@@ -120,7 +120,7 @@ class Observer:
         seen.full += 0 < self._flow.queues[name].capacity <= size
 
     @staticmethod
-    def _waits_for(worker: Worker, call: ActiveCall | None, sizes: Mapping[str, int]) -> PipelineQueue | None:
+    def _waits_for(worker: StageThread, call: ActiveCall | None, sizes: Mapping[str, int]) -> PipelineQueue | None:
         """The queue that a thread waits for; None when it is at work."""
         stage = worker.stage
         if worker.doing == "space":
@@ -140,7 +140,7 @@ class Observer:
 
     # -- stalls ----------------------------------------------------------------------------------------------------
 
-    def _report_stall(self, worker: Worker, queue: PipelineQueue, size: int, secs: float) -> None:
+    def _report_stall(self, worker: StageThread, queue: PipelineQueue, size: int, secs: float) -> None:
         """Reports a stage that has waited too long."""
         stage = worker.stage
         stages = self._flow.stages.values()
@@ -236,7 +236,7 @@ def _add_wait(waiting: dict[str, float], queue: PipelineQueue, begin: float, end
     waiting[queue.name] = waiting.get(queue.name, 0.0) + max(0.0, end - begin)
 
 
-def _doing(worker: Worker) -> str:
+def _doing(worker: StageThread) -> str:
     queue = worker.blocked
     if queue is not None:
         return f"waits for {'items of' if queue in worker.stage.reads else 'space in'} {queue.name!r}"

@@ -26,7 +26,7 @@ from tf1sessions.pipelines.coordinator import Coordinator, is_consequence
 from tf1sessions.pipelines.flow import Flow
 from tf1sessions.pipelines.queues import QUEUE_OPERATIONS, PipelineQueue, make_queue, queue_from, queues_of
 from tf1sessions.pipelines.sources import PythonSource
-from tf1sessions.pipelines.stages import Stage, Worker, check_policy
+from tf1sessions.pipelines.stages import Stage, StageThread, check_policy
 from tf1sessions.pipelines.statistics import PipelineStatistics
 from tf1sessions.pipelines.trace import Trace
 from tf1sessions.runtime import tf
@@ -483,7 +483,7 @@ class QueuePipeline:
 
     def _adopt_thread(self, thread: threading.Thread, name: str | None) -> None:
         stage = Stage(self._flow, self._stage_name(name or thread.name, made_up=name is None), "thread")
-        worker = Worker(stage, thread, adopted=thread.ident is not None)
+        worker = StageThread(stage, thread, adopted=thread.ident is not None)
         stage.workers = [worker]
         if not worker.adopted:
             run = thread.run
@@ -503,7 +503,7 @@ class QueuePipeline:
         session = _CountingSession(self._flow, stage, runner.enqueue_ops)
         threads = runner.create_threads(session, coord=self.coordinator, daemon=True, start=False)
         enqueuing = len(runner.enqueue_ops)
-        stage.workers = [Worker(stage, thread, adopted=True) for thread in threads[:enqueuing]]
+        stage.workers = [StageThread(stage, thread, adopted=True) for thread in threads[:enqueuing]]
         stage.helpers = threads[enqueuing:]  # that which runs cancel_op after a stop
         self._flow.add_stage(stage)
 
@@ -601,7 +601,7 @@ class QueuePipeline:
             )
         return self._flow.queues.get(operation.name) or self._flow.add_queue(PipelineQueue(queue))
 
-    def _use(self, fetches: Any, fed: Sequence[Any] = ()) -> _Use:
+    def _use(self, fetches: Any, fed: Sequence[Any] = ()) -> _PipelineQueueUse:
         """Return the queues that a request reads and writes; those of legacy code are taken over."""
         graph = self._flow.session.graph
         elements = [graph.as_graph_element(each, allow_tensor=True, allow_operation=True) for each in _flat(fetches)]
@@ -612,7 +612,7 @@ class QueuePipeline:
         def taken_over(operation: Any) -> PipelineQueue:
             return known.get(operation.name) or self._flow.add_queue(queue_from(operation))
 
-        return _Use(
+        return _PipelineQueueUse(
             {taken_over(queue): count for queue, count in found.reads.items()},
             [taken_over(queue) for queue in found.writes],
             {name: taken_over(queue) for name, queue in found.operations.items()},
@@ -636,7 +636,7 @@ class QueuePipeline:
         def compile_all() -> None:
             calls.extend(self._flow.compile_call(list(feeds), request, None) for request in requests)
 
-        def loop(number: int, worker: Worker) -> None:
+        def loop(number: int, worker: StageThread) -> None:
             call = calls[number]
             stage.repeat((lambda: call(*values)) if values else call, count, each, worker)
 
@@ -676,7 +676,7 @@ def _with_elements(value: Any, stage: str) -> Any:
         return tf.identity(value)
 
 
-class _Use(NamedTuple):
+class _PipelineQueueUse(NamedTuple):
     """:class:`~tf1sessions.pipelines.queues.QueueUse`, with the pipeline's queues."""
 
     reads: dict[PipelineQueue, int]

@@ -24,7 +24,7 @@ from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.blocks import BlockWriter, ItemError
 from tf1sessions.pipelines.queues import short
 from tf1sessions.pipelines.refilled import keeps_its_items, own
-from tf1sessions.pipelines.stages import UNSEEN, Stage, Worker
+from tf1sessions.pipelines.stages import UNSEEN, Stage, StageThread
 
 __all__ = ["Buffer", "PythonSource", "shards_of"]
 
@@ -46,7 +46,7 @@ class _Shared:
         self._iterator: Iterator[Any] | None = None
         self._kept = False
 
-    def next(self, worker: Worker) -> tuple[int, Any] | None:
+    def next(self, worker: StageThread) -> tuple[int, Any] | None:
         """The next item, numbered; None at the end, or when the pipeline is. Notes which item could not be made."""
         if self._alone:
             return self._take(worker)
@@ -58,7 +58,7 @@ class _Shared:
         finally:
             self._lock.release()
 
-    def _take(self, worker: Worker) -> tuple[int, Any] | None:
+    def _take(self, worker: StageThread) -> tuple[int, Any] | None:
         try:
             if self._iterator is None:
                 iterable = self._make()  # in a producer's thread: it may take long
@@ -236,7 +236,7 @@ class PythonSource:
         self._over.set()
         self._buffer.cancel()
 
-    def _produce(self, shard: _Shared, worker: Worker) -> None:
+    def _produce(self, shard: _Shared, worker: StageThread) -> None:
         offer = self._buffer.offer
         try:
             while self._stage.step():
@@ -262,7 +262,7 @@ class PythonSource:
                 for each in {id(shard): shard for shard in self._shards}.values():
                     each.close()
 
-    def _enqueue(self, worker: Worker) -> None:
+    def _enqueue(self, worker: StageThread) -> None:
         while True:
             worker.waits("items")
             numbered = self._buffer.take(self._most)

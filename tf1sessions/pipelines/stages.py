@@ -19,7 +19,7 @@ from tf1sessions.pipelines.coordinator import is_consequence
 from tf1sessions.pipelines.queues import PipelineQueue, short
 from tf1sessions.runtime import tf
 
-__all__ = ["ERRORS_IN_A_ROW", "UNSEEN", "Stage", "Worker", "check_policy"]
+__all__ = ["ERRORS_IN_A_ROW", "UNSEEN", "Stage", "StageThread", "check_policy"]
 
 #: So many errors, and no success between them, end a stage that skips errors. Arbitrary: a file of bad records is
 #: skipped over, an iterator that can do nothing but raise is not asked for ever.
@@ -44,7 +44,7 @@ def check_policy(value: Any, where: str) -> Policy:
     )
 
 
-class Worker:
+class StageThread:
     """One thread of a stage. Written by that thread alone; read by the monitor thread and by statistics().
 
     Attributes:
@@ -72,7 +72,7 @@ class Worker:
         self.ended: float | None = None
         self.item: tuple[int | str, Any] | None = None
 
-    def main(self, loop: Callable[[Worker], None]) -> None:
+    def main(self, loop: Callable[[StageThread], None]) -> None:
         """Run the stage, in its thread."""
         self.begun = self.since = time.monotonic()
         self.doing = "python"
@@ -144,7 +144,7 @@ class Stage:
         self.reads = dict(reads or {})
         self.writes = tuple(writes)
         self.state = "declared"
-        self.workers: list[Worker] = []
+        self.workers: list[StageThread] = []
         self.helpers: list[threading.Thread] = []  # threads that are there until the pipeline ends
         self.begun = 0.0
         self.waiting: dict[str, float] = {}
@@ -161,11 +161,11 @@ class Stage:
         self._in_a_row = 0
         self.runs = self.items = self.skipped = 0
 
-    def add_worker(self, loop: Callable[[Worker], None], suffix: str = "", *, counts: bool = True) -> None:
+    def add_worker(self, loop: Callable[[StageThread], None], suffix: str = "", *, counts: bool = True) -> None:
         """Adds a thread that calls ``loop(worker)`` once."""
         name = f"{self.pipeline.name}/{self.name}" + (f"-{suffix}" if suffix else "")
         thread = threading.Thread(target=lambda: worker.main(loop), name=name, daemon=True)
-        worker = Worker(self, thread, counts=counts)
+        worker = StageThread(self, thread, counts=counts)
         self.workers.append(worker)
 
     def repeat(
@@ -173,7 +173,7 @@ class Stage:
         call: Callable[[], Any],
         count: Callable[[Any], int],
         each: Callable[[Any], Any] | None,
-        worker: Worker,
+        worker: StageThread,
     ) -> None:
         """Runs ``call`` until the stage's steps are taken or its input ends, and ``each`` on its results.
 
@@ -202,7 +202,7 @@ class Stage:
             return f"run {number}"
         return f"item {number}" if taken == 1 else f"items {number * taken} to {(number + 1) * taken - 1}"
 
-    def consume(self, reader: BlockReader, function: Callable[[Any], Any], worker: Worker) -> None:
+    def consume(self, reader: BlockReader, function: Callable[[Any], Any], worker: StageThread) -> None:
         """Calls ``function`` for each item that ``reader`` takes, until the input ends."""
         while self.step():
             worker.waits("items")

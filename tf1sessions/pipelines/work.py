@@ -99,7 +99,7 @@ class WorkStatistics:
 # -- items ------------------------------------------------------------------------------------------------------------
 
 
-class _Item(concurrent.futures.Future, Entry):  # type: ignore[type-arg]
+class _WorkItem(concurrent.futures.Future, Entry):  # type: ignore[type-arg]
     """One request, and the Future of its result."""
 
     def __init__(
@@ -155,7 +155,7 @@ class _Item(concurrent.futures.Future, Entry):  # type: ignore[type-arg]
         self._queue = self.fetches = self.feeds = None
 
 
-def _outcome(run: Any, item: _Item) -> tuple[Any, BaseException | None]:
+def _outcome(run: Any, item: _WorkItem) -> tuple[Any, BaseException | None]:
     """Runs an item. No method of the queue, because an error that is kept keeps the frames that it has passed."""
     fetches, feeds = item.fetches, item.feeds
     del item
@@ -255,8 +255,8 @@ class WorkQueue:
         # Guards all that follows. Held for moments only, never while anything runs, and entered by `with` alone: that
         # is the one form in which an interrupt cannot leave a lock behind.
         self._lock = threading.Lock()
-        self._schedule: KeyedSchedule[_Item] = KeyedSchedule()
-        self._held: dict[int, _Item] = {}  # items that wait and whose callers are held, by number
+        self._schedule: KeyedSchedule[_WorkItem] = KeyedSchedule()
+        self._held: dict[int, _WorkItem] = {}  # items that wait and whose callers are held, by number
         self._closed = False
         self._cancelling = False  # nothing is begun any more
         self._threads: set[threading.Thread] = set()  # the workers
@@ -269,7 +269,7 @@ class WorkQueue:
         self._clock_until = 0.0
         self._clock_wake = threading.Lock()  # the clock waits for it
         self._clock_wake.acquire()
-        self._running: dict[threading.Thread, _Item] = {}
+        self._running: dict[threading.Thread, _WorkItem] = {}
         self._counts = dict.fromkeys(("succeeded", "failed", "expired", "cancelled", "overloaded"), 0)
         self._queued, self._runs = (collections.deque[float](maxlen=_RECENT) for _ in range(2))
 
@@ -310,7 +310,7 @@ class WorkQueue:
             _check_duration("deadline_secs", deadline_secs)
         if type(feeds) is dict:
             feeds = feeds.copy()  # callers fill one dict again and again
-        item = _Item(self, fetches, feeds, priority, key, deadline_secs)
+        item = _WorkItem(self, fetches, feeds, priority, key, deadline_secs)
         try:
             self._enter(item)
             if item.room is not None:
@@ -484,7 +484,7 @@ class WorkQueue:
             thread.join()
 
     def _straggler_error(
-        self, late: Iterable[threading.Thread], running: Mapping[threading.Thread, _Item]
+        self, late: Iterable[threading.Thread], running: Mapping[threading.Thread, _WorkItem]
     ) -> StragglerError:
         places = {}
         for thread in late:
@@ -511,7 +511,7 @@ class WorkQueue:
     def _is_full(self) -> bool:
         return len(self._schedule.waiting) - len(self._held) >= self._queue_limit
 
-    def _enter(self, item: _Item) -> None:
+    def _enter(self, item: _WorkItem) -> None:
         """Puts an item among those that wait. Its caller is to be held if it has a ``room``.
 
         Raises:
@@ -537,20 +537,20 @@ class WorkQueue:
             if item.deadline is not None:
                 self._wake_clock(item.deadline)
 
-    def _withdraw(self, item: _Item) -> None:
+    def _withdraw(self, item: _WorkItem) -> None:
         """Takes an item that was cancelled out of those that wait; does nothing if it is not there."""
         with self._lock:
             if self._remove(item):
                 self._counts["cancelled"] += 1
                 item.set_running_or_notify_cancel()  # wait() and as_completed() must know, too
 
-    def _remove(self, item: _Item) -> bool:
+    def _remove(self, item: _WorkItem) -> bool:
         """Takes an item out of those that wait, and lets in callers for whom there is room; with the lock held."""
         waited = self._schedule.remove(item)
         self._let_in(item)
         return waited
 
-    def _let_in(self, item: _Item) -> None:
+    def _let_in(self, item: _WorkItem) -> None:
         """The caller of an item that waits no more goes on, and others if there is room; with the lock held."""
         if item.number in self._held:
             self._let_go(item.number)
@@ -658,19 +658,19 @@ class WorkQueue:
         finally:
             del self
 
-    def _release_key(self, item: _Item) -> None:
+    def _release_key(self, item: _WorkItem) -> None:
         if item.key_queue is not None:
             with self._lock:
                 self._schedule.ended(item)
 
-    def _note(self, me: threading.Thread, item: _Item, started: float, error: BaseException | None) -> None:
+    def _note(self, me: threading.Thread, item: _WorkItem, started: float, error: BaseException | None) -> None:
         with self._lock:
             del self._running[me]
             self._counts["succeeded" if error is None else "failed"] += 1
             self._queued.append(started - item.arrived)
             self._runs.append(time.monotonic() - started)
 
-    def _next(self, me: threading.Thread, wake: threading.Lock) -> _Item | None:
+    def _next(self, me: threading.Thread, wake: threading.Lock) -> _WorkItem | None:
         """Waits for an item to run; None when the worker is to end."""
         late = False
         while True:
@@ -690,7 +690,7 @@ class WorkQueue:
                 self._idle.append(wake)
             late = not wake.acquire(timeout=_IDLE_SECS)
 
-    def _take(self, me: threading.Thread) -> _Item | None:
+    def _take(self, me: threading.Thread) -> _WorkItem | None:
         """Begins an item; with the lock held."""
         while not self._cancelling:
             item = self._schedule.take()

@@ -111,7 +111,7 @@ class _Lease:
 
 
 @dataclass
-class _Frame:
+class _MessageFrame:
     """A message's segments; it goes through the socket as 64-bit integers."""
 
     segments: list[tuple[int, int, int]]  # number, size, and 1 if its descriptor comes with this frame
@@ -127,13 +127,13 @@ class _Frame:
         return numbers.tobytes()
 
     @classmethod
-    def decode(cls, data: memoryview) -> _Frame:
+    def decode(cls, data: memoryview) -> _MessageFrame:
         long, segments, places, dropped, *numbers = data.cast("q").tolist()
         triples = list(zip(*[iter(numbers[: 3 * (segments + places)])] * 3, strict=True))
         return cls(triples[:segments], triples[segments:], bool(long), numbers[len(numbers) - dropped :])
 
 
-_NO_SEGMENTS = _Frame([], [], False, [])  # of most messages; nothing is sent for it
+_NO_SEGMENTS = _MessageFrame([], [], False, [])  # of most messages; nothing is sent for it
 
 
 class Channel:
@@ -363,7 +363,7 @@ class Channel:
             if segments or self._dropped:
                 new = [segment for segment in segments if not segment.known]
                 described = [(segment.number, segment.size, int(not segment.known)) for segment in segments]
-                frame = _Frame(described, places, long, self._dropped).encode()
+                frame = _MessageFrame(described, places, long, self._dropped).encode()
             head = _HEADER.pack(_MAGIC, len(frame), 0 if long else length)
             data = b"".join([head, frame, *([] if long else packed.stream)])
             self._write(data.ljust(_LEAST_BYTES, b"\0"), [own.fileno() for own in new])
@@ -505,12 +505,12 @@ class Channel:
             self._check_open()
         return True
 
-    def _take_frame(self) -> tuple[_Frame, memoryview]:
+    def _take_frame(self) -> tuple[_MessageFrame, memoryview]:
         data = memoryview(self._incoming)
         self._incoming, self._filled = bytearray(_LEAST_BYTES), 0
         _, frame_length, stream_length = _HEADER.unpack_from(data)
         end = _HEADER.size + frame_length
-        frame = _Frame.decode(data[_HEADER.size : end]) if frame_length else _NO_SEGMENTS
+        frame = _MessageFrame.decode(data[_HEADER.size : end]) if frame_length else _NO_SEGMENTS
         return frame, data[end : end + stream_length]
 
     def _may_keep(self) -> bool:
@@ -518,7 +518,7 @@ class Channel:
         leases = list(self._leases.values())
         return sum(lease.size for lease in leases) < _POOL_BYTES // 2 and len(leases) < _POOL_SEGMENTS // 2
 
-    def _borrow(self, frame: _Frame) -> list[memoryview]:
+    def _borrow(self, frame: _MessageFrame) -> list[memoryview]:
         """The memory of the segments that a message came in."""
         views = []
         if sum(size for _, size, _ in frame.segments) > 4 * self._most_bytes:  # a segment may be larger than its arrays
@@ -586,7 +586,7 @@ def _end_lease(lease: _Lease, leases: dict[int, _Lease], mapping: Mapping) -> No
         mapping.state = RETIRED if lease.forked else FREE
 
 
-def _parts(frame: _Frame, views: list[memoryview], may_keep: bool) -> list[Any]:
+def _parts(frame: _MessageFrame, views: list[memoryview], may_keep: bool) -> list[Any]:
     """The memory of each array, and the pickle if it is long: parts of segments to be kept, or else copies."""
     parts: list[Any] = []
     for index, (which, offset, size) in enumerate(frame.places):

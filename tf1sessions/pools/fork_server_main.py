@@ -10,11 +10,12 @@ Data flow::
 
 The server, step by step: run the preload functions; send "ready"; then wait in one ``select`` for requests, reports and
 ends of children. A request is queued and forked at the top of the loop, so that the child returns from
-:meth:`_Server.serve` and runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends: threads
-joined, ``atexit`` run, streams flushed. When a job's main process has ended, what it left behind (found by session,
-process group, descent and the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then gets
-SIGTERM, then SIGKILL; only then "ended" is sent. When the control socket closes, or the caller's process is gone, every
-job is ended the same way. Signals that would end the server are ignored: any job can send them to its parent process.
+:meth:`_ForkServer.serve` and runs its job in :func:`main`, a few frames above it, and ends as an interpreter ends:
+threads joined, ``atexit`` run, streams flushed. When a job's main process has ended, what it left behind (found by
+session, process group, descent and the mark ``TF1SESSIONS_JOB`` in its environment) has a moment to end by itself, then
+gets SIGTERM, then SIGKILL; only then "ended" is sent. When the control socket closes, or the caller's process is gone,
+every job is ended the same way. Signals that would end the server are ignored: any job can send them to its parent
+process.
 
 A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
 Attention: nothing here is thread-safe; the server's process has one thread.
@@ -96,7 +97,7 @@ _NOT_IGNORED = frozenset({
 
 
 @dataclass(eq=False)
-class _Job:
+class _WorkerRequest:
     number: int
     request: dict[str, Any]
     fds: list[int]  # of the worker's stdin, stdout and stderr; closed once it has started
@@ -119,7 +120,7 @@ class _Job:
         return self.reported.startswith(b"+")
 
 
-class _Server:
+class _ForkServer:
     """Serves one process, its caller.
 
     Args:
@@ -139,8 +140,8 @@ class _Server:
         self.preloaded: set[str] = set()
         self.preload_children: set[int] = set()  # processes that the preload started
         self.unknown: set[int] = set()  # orphans of one of several jobs: ended with the last, and named by none
-        self.jobs: dict[int, _Job] = {}
-        self.to_fork: deque[_Job] = deque()
+        self.jobs: dict[int, _WorkerRequest] = {}
+        self.to_fork: deque[_WorkerRequest] = deque()
         self.closing = False
         self.selector = selectors.DefaultSelector()
         self.wake_in, self.wake_out = socket.socketpair()
@@ -148,7 +149,7 @@ class _Server:
         self.caller = -1  # a descriptor of it
         self.handlers: dict[int, Any] = {}
 
-    def serve(self) -> _Job | None:
+    def serve(self) -> _WorkerRequest | None:
         """Serve until asked to end. Returns None then, and the job in each forked child."""
         self._prepare()
         send(self.control, {"event": "ready", "pid": os.getpid()})
@@ -216,7 +217,7 @@ class _Server:
             case "spawn":
                 payload, env = message["payload"], message["env"]
                 cold = cold_start_reasons(self.environment, env, self.preloaded, payload.get("path0"))
-                job = self.jobs[message["job"]] = _Job(message["job"], message, fds, cold)
+                job = self.jobs[message["job"]] = _WorkerRequest(message["job"], message, fds, cold)
                 self.to_fork.append(job)
             case "signal" if job is not None:
                 if message["signum"] not in (signal.SIGSTOP, signal.SIGCONT):
@@ -232,7 +233,7 @@ class _Server:
             case "close":
                 self._close()
 
-    def _signal(self, job: _Job, signum: int) -> None:
+    def _signal(self, job: _WorkerRequest, signum: int) -> None:
         if job.ended:  # its process id may be another's by now
             return
         for deliver in (os.killpg, os.kill):  # a worker that was just forked has no process group yet
@@ -274,7 +275,7 @@ class _Server:
 
     # -- a job's life --
 
-    def _fork(self, job: _Job) -> bool:
+    def _fork(self, job: _WorkerRequest) -> bool:
         """Fork the worker; True in the child."""
         job.attempts += 1
         job.reported, job.ended = b"", None
@@ -304,7 +305,7 @@ class _Server:
         self._send_event({"event": "forked", "job": job.number, "pid": job.pid, "cold": job.cold})
         return False
 
-    def _fork_failed(self, job: _Job, error: OSError) -> None:
+    def _fork_failed(self, job: _WorkerRequest, error: OSError) -> None:
         if job.report >= 0:
             os.close(job.report)
             job.report = -1
@@ -315,7 +316,7 @@ class _Server:
             del self.jobs[job.number]
             self._send_event({"event": "refused", "job": job.number, "error": str(error)})
 
-    def _leave(self, job: _Job, report: int) -> None:
+    def _leave(self, job: _WorkerRequest, report: int) -> None:
         """In the child: drop what is the server's."""
         signal.set_wakeup_fd(-1)
         for signum, handler in self.handlers.items():
@@ -333,7 +334,7 @@ class _Server:
         job.report = report
         gc.enable()  # what was frozen stays so: a collection that touched it would copy hundreds of MB
 
-    def _on_report(self, job: _Job, last: bool = False) -> None:
+    def _on_report(self, job: _WorkerRequest, last: bool = False) -> None:
         try:
             chunk = os.read(job.report, 65536)
         except BlockingIOError:
@@ -349,7 +350,7 @@ class _Server:
             _close_all(job.fds)
             job.fds = []
 
-    def _main_ended(self, job: _Job, returncode: int, peak_mb: float) -> None:
+    def _main_ended(self, job: _WorkerRequest, returncode: int, peak_mb: float) -> None:
         while job.report >= 0:
             self._on_report(job, last=True)
         job.ended = returncode, time.monotonic() - job.forked_at, peak_mb
@@ -386,7 +387,7 @@ class _Server:
                     job.given_up_at = min(job.given_up_at, now + GIVE_UP_SECS)
         return POLL_SECS if any(job.next_at is not None for job in self.jobs.values()) else None
 
-    def _finish(self, job: _Job) -> None:
+    def _finish(self, job: _WorkerRequest) -> None:
         assert job.ended is not None
         _close_all(job.fds)
         del self.jobs[job.number]
@@ -453,7 +454,7 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
             return 0
         control, caller_pid = caller
     server_pid = os.getpid()
-    server = _Server(control, at_start, caller_pid)
+    server = _ForkServer(control, at_start, caller_pid)
     job = server.serve()
     if job is None:
         if argv[0] == "stay":
@@ -493,7 +494,12 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
 
 
 def _start_forked(
-    job: _Job, server_pid: int, libc: ctypes.CDLL, mark_at: int, python_argv: list[str], at_start: Collection[str]
+    job: _WorkerRequest,
+    server_pid: int,
+    libc: ctypes.CDLL,
+    mark_at: int,
+    python_argv: list[str],
+    at_start: Collection[str],
 ) -> None:
     """Make this fork of the server a process of its own, with the job's descriptors, folder and environment."""
     os.setsid()
@@ -522,7 +528,7 @@ def _start_forked(
     forget_hidden(at_start, job.request["payload"].get("path0"))
 
 
-def _become_cold(job: _Job, environment: dict[str, str], python_argv: list[str]) -> None:
+def _become_cold(job: _WorkerRequest, environment: dict[str, str], python_argv: list[str]) -> None:
     """Replace this process by a fresh interpreter that runs the job."""
     with tempfile.TemporaryFile() as file:
         file.write(json.dumps(job.request).encode())

@@ -27,7 +27,7 @@ from tf1sessions.pools.shared_status import MOST_JOBS
 __all__ = ["PackedMessage", "ReceivedJob", "is_plain", "pack_message", "read_message"]
 
 
-class _Job(Protocol):
+class _PackableJob(Protocol):
     @property
     def function(self) -> Callable[..., Any]: ...
     @property
@@ -38,7 +38,7 @@ class _Job(Protocol):
     def name(self) -> str: ...
 
 
-_J = TypeVar("_J", bound=_Job)
+_J = TypeVar("_J", bound=_PackableJob)
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]
 
 _ATOMS = frozenset((int, float, bool, str, bytes, complex, range, type(None)))

@@ -68,7 +68,7 @@ class DispatcherOptions:
     max_memory_mb: float | None
 
 
-class _Worker:
+class _RayWorker:
     """An actor, as the dispatcher sees it.
 
     ``call`` is the future of its current call, and what an older one brings is of no interest.
@@ -117,7 +117,7 @@ class RayDispatcher:
         self._errors: Any = connection.ray.exceptions
         self._inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self._queue: deque[RayJob] = deque()
-        self._workers: list[_Worker] = []
+        self._workers: list[_RayWorker] = []
         self._news = News()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name=f"{options.name}-dispatcher", daemon=True)
@@ -209,17 +209,17 @@ class RayDispatcher:
             except Exception as error:  # noqa: BLE001 - whatever Ray says of its options, or pickling of the setup
                 self._end_next(functools.partial(_set_up_error, self._options.name, failure_here(error, "set up")))
                 continue
-            worker = _Worker(number, actor)
+            worker = _RayWorker(number, actor)
             self._workers.append(worker)
             self._begin(worker, "starting", built, self._on_built)
             coming += 1
 
-    def _begin(self, worker: _Worker, state: str, reference: Any, then: Callable[[_Worker, Any], None]) -> None:
+    def _begin(self, worker: _RayWorker, state: str, reference: Any, then: Callable[[_RayWorker, Any], None]) -> None:
         worker.turn(state)
         worker.call = call = reference.future()
         call.add_done_callback(lambda done: self._inbox.put((self._on_call, worker, done, then)))
 
-    def _on_call(self, worker: _Worker, call: Any, then: Callable[[_Worker, Any], None]) -> None:
+    def _on_call(self, worker: _RayWorker, call: Any, then: Callable[[_RayWorker, Any], None]) -> None:
         if worker.call is call and worker in self._workers:
             worker.call = None
             if (error := call.exception()) is not None and self._has_left(error):
@@ -231,7 +231,7 @@ class RayDispatcher:
         """Whether a call failed because this process has left the cluster, or does so just now."""
         return _OWNER_GONE in str(error) or not self._connection.is_there
 
-    def _send(self, worker: _Worker, job: RayJob) -> None:
+    def _send(self, worker: _RayWorker, job: RayJob) -> None:
         objects: list[Any] = []
         try:
             args = tuple(self._of_store(value, objects) for value in job.args)
@@ -263,13 +263,13 @@ class RayDispatcher:
     def _on_shut_down(self) -> None:
         self._closing = True
 
-    def _on_checked(self, worker: _Worker, call: Any) -> None:
+    def _on_checked(self, worker: _RayWorker, call: Any) -> None:
         if (error := call.exception()) is None:
             worker.turn("idle")
         else:
             self._lose(worker, error)
 
-    def _on_built(self, worker: _Worker, call: Any) -> None:
+    def _on_built(self, worker: _RayWorker, call: Any) -> None:
         where = self._options.name
         if (error := call.exception()) is not None:
             if self._lose(worker, error):
@@ -291,7 +291,7 @@ class RayDispatcher:
             return
         worker.turn("idle")
 
-    def _on_answer(self, worker: _Worker, call: Any) -> None:
+    def _on_answer(self, worker: _RayWorker, call: Any) -> None:
         job, worker.job = worker.job, None
         assert job is not None
         if (error := call.exception()) is not None:
@@ -309,7 +309,7 @@ class RayDispatcher:
         else:
             self._end(job, "succeeded", reply.result, seconds=reply.seconds)
 
-    def _on_failed_call(self, worker: _Worker, job: RayJob, error: BaseException) -> None:
+    def _on_failed_call(self, worker: _RayWorker, job: RayJob, error: BaseException) -> None:
         where = self._options.name
         if not isinstance(error, self._errors.RayActorError):  # an argument in the store is lost, or the like
             self._drop(worker)
@@ -347,7 +347,7 @@ class RayDispatcher:
             elif worker.state == "starting":
                 self._check_start(worker, secs)
 
-    def _check_start(self, worker: _Worker, secs: float) -> None:
+    def _check_start(self, worker: _RayWorker, secs: float) -> None:
         limit = self._options.build_limit_secs
         if limit is not None and secs >= limit:
             self._drop(worker)
@@ -363,29 +363,29 @@ class RayDispatcher:
 
     # -- the ends of workers --
 
-    def _is_used_up(self, worker: _Worker, answer: WorkerAnswer) -> bool:
+    def _is_used_up(self, worker: _RayWorker, answer: WorkerAnswer) -> bool:
         most_jobs, most_mb = self._options.max_jobs_per_worker, self._options.max_memory_mb
         if most_jobs is not None and worker.jobs_run >= most_jobs:
             return True
         return most_mb is not None and answer.memory_mb > most_mb
 
-    def _drop(self, worker: _Worker) -> None:
+    def _drop(self, worker: _RayWorker) -> None:
         """Kill a worker, and forget it."""
         self._workers.remove(worker)
         worker.job = None
         self._kill(worker)
 
-    def _kill(self, worker: _Worker) -> None:
+    def _kill(self, worker: _RayWorker) -> None:
         with contextlib.suppress(Exception):  # it is dead, or cannot be reached: Ray ends it when it can
             self._connection.ray.kill(worker.actor)
 
-    def _retire(self, worker: _Worker) -> None:
+    def _retire(self, worker: _RayWorker) -> None:
         """Let a worker close what it has, and end. Ray ends it when the last reference to it is gone."""
         self._workers.remove(worker)
         worker.actor.close.remote()
         del worker.actor
 
-    def _lose(self, worker: _Worker, error: BaseException) -> bool:
+    def _lose(self, worker: _RayWorker, error: BaseException) -> bool:
         """Forget a worker that has ended. Returns whether that was because of its node, which costs the job nothing."""
         self._drop(worker)
         if isinstance(error, self._errors.ActorUnavailableError):
@@ -454,10 +454,10 @@ class RayDispatcher:
         self._accounts.announce(self._news)
 
     def _death_error(
-        self, job: RayJob, worker: _Worker, error: BaseException, doing: str, node_lost: bool = False
+        self, job: RayJob, worker: _RayWorker, error: BaseException, doing: str, node_lost: bool = False
     ) -> WorkerDiedError:
-        who = f"its worker (pid {worker.pid}, node {worker.node})" if worker.pid else "its worker"
-        text = f"job {job.name!r}: {who} died while it {doing}"
+        victim = f"its worker (pid {worker.pid}, node {worker.node})" if worker.pid else "its worker"
+        text = f"job {job.name!r}: {victim} died while it {doing}"
         if node_lost:
             text = f"job {job.name!r}: its node {worker.node} was lost while it ran, {job.times_node_lost} times"
         return WorkerDiedError(

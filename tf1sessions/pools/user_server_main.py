@@ -28,7 +28,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tf1sessions.pools.cold_starts import cold_start_reasons, given_environment
@@ -186,16 +186,20 @@ class UserServerProcess:
                         continue
                     connection, _ = self._listener.accept()
                     caller = self._answer(connection)
-                    if caller is not None:  # this is its fork
-                        for signum, handler in handlers.items():
-                            signal.signal(signum, handler)
-                        signal.set_wakeup_fd(-1)
-                        for end in (self._listener, wake_in, wake_out):
-                            end.close()
-                        os.close(self._lock)
+                    if caller is not None:
+                        self._become_fork(handlers, (self._listener, wake_in, wake_out))
                         return caller
                     connection.close()
         return None
+
+    def _become_fork(self, handlers: Mapping[signal.Signals, Any], sockets: Iterable[socket.socket]) -> None:
+        """Undo in a caller's fork what is the server's: its signals, its sockets, its lock."""
+        for signum, handler in handlers.items():
+            signal.signal(signum, handler)
+        signal.set_wakeup_fd(-1)
+        for end in sockets:
+            end.close()
+        os.close(self._lock)
 
     def _on_signal(self, signum: int, frame: object) -> None:
         self._stopping = self._stopping or signum in (signal.SIGTERM, signal.SIGHUP)

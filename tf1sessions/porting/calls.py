@@ -315,15 +315,15 @@ class PreparedFunction:
         devices = private.context.context().list_logical_devices()
         one_device = len(devices) == 1
         self._inputs = [(spec.name, _Input(spec, devices[0].name if one_device else None)) for spec in specs]
-        self._function = _Function.of(concrete)
+        self._function = _TracedFunction.of(concrete)
         self._count = len(concrete.outputs)
         self._one_thread = one_device and _is_chain(concrete.graph)
         # Which operation of a loop is on which of several devices is left to TensorFlow 2's loops.
         self._exact = exact if one_device and self._function is not None else None
         self._shapes = [spec.shape for spec in specs]
         self._open = [index for index, shape in enumerate(self._shapes) if not shape.is_fully_defined()]
-        self._by_shapes: dict[Any, _Function] = {}  # of the inputs that are open
-        self._general: _Function | None = None  # for all other shapes
+        self._by_shapes: dict[Any, _TracedFunction] = {}  # of the inputs that are open
+        self._general: _TracedFunction | None = None  # for all other shapes
         self._lock = threading.Lock()  # held while one is traced
         results = concrete.structured_outputs
         self._keys = (
@@ -352,7 +352,7 @@ class PreparedFunction:
             return dict(zip(self._keys, outputs, strict=True))
         return tf.nest.pack_sequence_as(self.concrete.structured_outputs, outputs)
 
-    def _function_for(self, shapes: tuple[Any, ...]) -> _Function:
+    def _function_for(self, shapes: tuple[Any, ...]) -> _TracedFunction:
         """The function for values of these shapes, traced when it is new; after so many, one for all."""
         assert self._exact is not None
         with self._lock:
@@ -364,24 +364,24 @@ class PreparedFunction:
             if found is not None:
                 self._by_shapes[shapes] = found
             else:
-                self._general = found = _Function.of(self._exact(self._shapes))
+                self._general = found = _TracedFunction.of(self._exact(self._shapes))
             assert found is not None
             return found
 
-    def _exactly_for(self, shapes: tuple[Any, ...]) -> _Function | None:
+    def _exactly_for(self, shapes: tuple[Any, ...]) -> _TracedFunction | None:
         """None where it cannot be made of values of these shapes: what is wrong, if it is, the call will show."""
         assert self._exact is not None
         all_shapes = list(self._shapes)
         for index, shape in zip(self._open, shapes, strict=True):
             all_shapes[index] = shape
         try:
-            return _Function.of(self._exact(all_shapes))
+            return _TracedFunction.of(self._exact(all_shapes))
         except (ValueError, ConversionError):
             return None
 
 
 @dataclasses.dataclass(frozen=True)
-class _Function:
+class _TracedFunction:
     """The function by which TensorFlow knows a concrete function.
 
     Attributes:
@@ -395,7 +395,7 @@ class _Function:
     concrete: Any
 
     @classmethod
-    def of(cls, concrete: Any) -> _Function | None:
+    def of(cls, concrete: Any) -> _TracedFunction | None:
         """None where its results need more than being given: what a resource holds is noted on the tensor."""
         inner: Any = getattr(concrete, "_inference_function", None)
         known = hasattr(private.context.Context, "call_function") and hasattr(inner, "name")

@@ -187,13 +187,18 @@ def _is_asset(folder: str, name: str) -> bool:
     raw = os.fsencode(name)
     # In bytes, AssetFileDef.filename is field 2: its tag, its length, in one byte below 128, and the text.
     field = (bytes([0x12, len(raw)]) if len(raw) < 128 else b"") + raw
-    for file in _SAVED_MODEL_FILES:
-        with contextlib.suppress(OSError, ValueError):  # it is not there, or empty
-            with open(os.path.join(folder, file), "rb") as model:
-                with mmap.mmap(model.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    if data.find(raw if file.endswith("txt") else field) >= 0:
-                        return True
-    return False
+    return any(
+        _holds(os.path.join(folder, file), raw if file.endswith("txt") else field) for file in _SAVED_MODEL_FILES
+    )
+
+
+def _holds(path: str, wanted: bytes) -> bool:
+    """Whether these bytes are somewhere in a file."""
+    try:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data.find(wanted) >= 0
+    except (OSError, ValueError):  # it is not there, or empty
+        return False
 
 
 def _nearest_folder(path: str) -> str:

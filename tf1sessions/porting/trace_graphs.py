@@ -22,7 +22,7 @@ from tf1sessions.porting import recorder
 from tf1sessions.porting.traces import CallKind, ProgramLine, Trace
 from tf1sessions.runtime import tf
 
-__all__ = ["Change", "GraphLacking", "Node", "TraceGraph", "changes", "counts_part"]
+__all__ = ["GraphChange", "GraphLacking", "Node", "TraceGraph", "changes", "counts_part"]
 
 #: Where among its inputs an operation takes its two seeds.
 _SEED_INPUTS = {
@@ -284,7 +284,7 @@ def _inner_names(scope: str, body: Iterable[Any]) -> dict[str, str]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class GraphChange:
     """Something that the program built otherwise.
 
     Attributes:
@@ -303,7 +303,7 @@ class Change:
     of_tensorflow: bool = False
 
 
-def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: Collection[str]) -> list[Change]:
+def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: Collection[str]) -> list[GraphChange]:
     """Return what the program built otherwise, of ``ours`` on the left and ``theirs`` on the right, in order."""
     ours, theirs = left.ordered(ours), right.ordered(theirs)  # also of several at one place the first one first
     found = [*_of_both(left, right, [name for name in ours if name in right.nodes])]
@@ -314,18 +314,18 @@ def changes(left: TraceGraph, right: TraceGraph, ours: Collection[str], theirs: 
         before = int(np.searchsorted(both, change.at))  # so many of both sides were made before it
         at = left.nodes[right.top[both[before - 1]].name].index + 1 if before else 0
         text = f"a {change.text} that the recording has not"
-        found.append(Change(change.name, text, None, change.left, at, change.of_tensorflow))
+        found.append(GraphChange(change.name, text, None, change.left, at, change.of_tensorflow))
     return sorted(found, key=lambda change: change.at)
 
 
-def _of_both(left: TraceGraph, right: TraceGraph, names: Iterable[str]) -> Iterator[Change]:
+def _of_both(left: TraceGraph, right: TraceGraph, names: Iterable[str]) -> Iterator[GraphChange]:
     for name in names:
         mine, theirs = left.nodes[name], right.nodes[name]
         if _GRADIENT.search(name) or name in left.seed_constants:
             continue
         text = _other(left, right, mine, theirs)
         if text is not None:
-            yield Change(name, text, mine.line, theirs.line, mine.index)
+            yield GraphChange(name, text, mine.line, theirs.line, mine.index)
 
 
 def _other(left: TraceGraph, right: TraceGraph, mine: Node, theirs: Node) -> str | None:
@@ -364,12 +364,12 @@ def _other_constant(was: Any, now: Any) -> str | None:
     return f"it was the constant {was[where]!s} and is {now[where]!s}{at}"
 
 
-def _of_one(side: TraceGraph, other: TraceGraph, names: Iterable[str]) -> Iterator[Change]:
+def _of_one(side: TraceGraph, other: TraceGraph, names: Iterable[str]) -> Iterator[GraphChange]:
     """Yield what one side alone has: ``side``."""
     for name in names:
         node = side.nodes[name]
         if not _GRADIENT.search(name) and (node.known not in _GLUE or _line_is_new(node, other)):
-            yield Change(name, node.op, node.line, None, node.index, node.known in _GLUE)
+            yield GraphChange(name, node.op, node.line, None, node.index, node.known in _GLUE)
 
 
 def _line_is_new(node: Node, other: TraceGraph) -> bool:

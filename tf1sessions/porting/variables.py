@@ -107,7 +107,7 @@ def find_variables(
 
     Args:
         artifact: For the collections.
-        wiring: The graph.
+        graph_index: The graph.
         names: The nodes that are needed.
         choice: Which are trained; None for what the collections say, or the rule.
 
@@ -162,7 +162,7 @@ def frozen_variables(
     """The constants among the nodes of a graph that were variables, or are as large as if they were.
 
     Args:
-        wiring: The graph.
+        graph_index: The graph.
         names: The nodes that are needed.
         choice: Which are to be trained, whatever the rule says.
         contents: The constants whose values were left in their file.

@@ -43,7 +43,7 @@ _OWN = ("average_all", "average_values", "exchange", "exchanged")
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:
     """Return a function that makes the module ``fullname`` of Horovod; None if there is no such one."""
-    return functools.partial(_Module, fullname) if fullname in _FILES else None
+    return functools.partial(_HorovodModule, fullname) if fullname in _FILES else None
 
 
 def is_installed() -> bool:
@@ -63,7 +63,7 @@ def module_error(fullname: str) -> MissingModuleError:
     return MissingModuleError(f"{fullname} is not there", next_step=f"{_NEXT_STEP}.", name=fullname, symbol=fullname)
 
 
-class _Module(ModuleType):
+class _HorovodModule(ModuleType):
     """A module of Horovod."""
 
     def __init__(self, name: str) -> None:

@@ -25,7 +25,7 @@ from .numpy_operators import by_program, old_operands
 __all__ = ["apply"]
 
 
-class _Function:
+class _NumpyFunction:
     """A function in place of one of NumPy's.
 
     It equals that one, so that a library's table of NumPy's functions, which NumPy asks for its own, has it.
@@ -229,5 +229,5 @@ def apply() -> None:
         *names, name = path.split(".")
         for part in names:
             owner = getattr(owner, part)
-        setattr(owner, name, _Function(getattr(owner, name), ours))
+        setattr(owner, name, _NumpyFunction(getattr(owner, name), ours))
     _alias_modules()

@@ -299,7 +299,7 @@ class _Message:
         return " encountered in " in text
 
 
-class _Module:
+class _WarningModule:
     """The part that looks at the module: gives a warning of ours in the name of the line that called us."""
 
     pattern = "(?!)"
@@ -348,7 +348,7 @@ def apply() -> None:
         put(np.ndarray, name, _to_number(getattr(np.ndarray, name)))
     put(np.ndarray, "__bool__", _truth(np.ndarray.__bool__))
     put(np.float64, "__round__", _rounded(np.float64.__round__))
-    warnings.filters.insert(0, ("ignore", _Message(), RuntimeWarning, _Module(), 0))  # type: ignore[attr-defined]
+    warnings.filters.insert(0, ("ignore", _Message(), RuntimeWarning, _WarningModule(), 0))  # type: ignore[attr-defined]
     _replace_in_table()
     if _SWITCHED:
         return

@@ -76,7 +76,7 @@ def wait(queue_grace_secs: float | None, exit_code: int) -> None:
         return
     watcher = None
     if queue_grace_secs and "tf1sessions.sessions.watchdog" in sys.modules:  # else it has no sessions
-        watcher = _Watcher(queue_grace_secs, main, exit_code)
+        watcher = _ThreadWatcher(queue_grace_secs, main, exit_code)
         watcher.start()
     try:
         _wait_as_python()
@@ -104,7 +104,7 @@ def _wait_as_python() -> None:
         raise KeyboardInterrupt
 
 
-class _Watcher(threading.Thread):
+class _ThreadWatcher(threading.Thread):
     """Looks at the threads while the main thread waits for them, and ends those that hang."""
 
     def __init__(self, queue_grace_secs: float, main: threading.Thread, exit_code: int) -> None:

@@ -128,7 +128,7 @@ class RayServer:
             return self._stored[folder]
 
     def note(self, text: str) -> None:
-        """Tell the user something."""
+        """Give the user a note."""
         self.on_note(text)
 
     def close(self) -> None:

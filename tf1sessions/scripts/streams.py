@@ -59,7 +59,7 @@ def to_log(stream: TextIO) -> io.TextIOWrapper:
 
 
 @dataclass
-class _Channel:
+class _CopiedStream:
     """One of the job's streams: the job writes to ``inner``, we read from ``outer`` and copy to ``target``."""
 
     outer: int
@@ -164,7 +164,7 @@ class Tee:
                     pass
                 os.close(key.fd)
 
-    def _copy(self, channel: _Channel) -> bool | None:
+    def _copy(self, channel: _CopiedStream) -> bool | None:
         """Copies what there is now. None: nothing is there now; False: nothing more can come, or go."""
         try:
             data = os.read(channel.outer, 65536)
@@ -190,7 +190,7 @@ class Tee:
         return True
 
 
-def _open_channel(target: int) -> _Channel:
+def _open_channel(target: int) -> _CopiedStream:
     terminal = os.isatty(target)
     if terminal:
         outer, inner = os.openpty()
@@ -198,7 +198,7 @@ def _open_channel(target: int) -> _Channel:
     else:
         outer, inner = os.pipe()
     os.set_blocking(outer, False)
-    return _Channel(outer, inner, target, terminal)
+    return _CopiedStream(outer, inner, target, terminal)
 
 
 def _write_all(fd: int, data: bytes) -> None:

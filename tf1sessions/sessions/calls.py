@@ -6,10 +6,10 @@ The data flow of one ``run``::
       │ key: the shape of the request (ids of tensors, structure of containers)
       ├─ known ──▶ Plan: checks and converts the fed values ─┐ any doubt: the slow way, which raises TF's error
       │                                                      ▼
-      │                                    Request.run ──▶ TF_SessionRunCallable ──▶ results copied ──▶ Plan.assemble
+      │                              CompiledRequest.run ──▶ TF_SessionRunCallable ──▶ results copied ──▶ Plan.assemble
       │                                                      ▲
       └─ new ────▶ TensorFlow's own Session._run: its checks, its conversions, its error texts
-                      └─ _do_run (ours) ──▶ Request (compiled once for its feeds, fetches and targets)
+                      └─ do_run (ours) ──▶ CompiledRequest (compiled once for its feeds, fetches and targets)
 
 So a request is compiled once, whichever way it takes, and the slow way decides whatever the fast one is not sure of;
 nothing is ever run twice to get an error text. What TensorFlow's ``run`` alone can do (RunOptions that ask for

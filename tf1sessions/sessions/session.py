@@ -44,7 +44,7 @@ class GraphSession:
 
     Args:
         config: A :class:`SessionConfig` or a ``tf.compat.v1.ConfigProto``.
-        target: A gRPC target, as for ``tf.compat.v1.Session``; in process by default.
+        target: The address of a ``tf.train.Server``, such as ``"grpc://host:2222"``; in process by default.
         name: For messages.
         late: TensorFlow makes the session when it is used first; errors of its making come then. A graph that is built,
             and not run here, needs none, and what a process's first session settles stays open.
@@ -56,7 +56,7 @@ class GraphSession:
         built: What a pool's initializer returned; None otherwise.
 
     Raises:
-        ConfigError: From a wrong ``config``.
+        ConfigError: From a wrong ``config`` or ``target``.
         MemoryPlanConflict: ``config`` asks for another share of the GPUs than this process has been given.
         ConcurrentGraphError: From any change of the graph by a thread that may not change it.
         ClosedError: From building or seal() after close(). ``run`` raises TensorFlow's own RuntimeError.
@@ -80,6 +80,7 @@ class GraphSession:
             config = SessionConfig()
         elif not isinstance(config, SessionConfig):
             config = SessionConfig.from_proto(config)
+        _check_target(target)
         self.name = name or f"GraphSession-{next(_numbers)}"
         self.config: SessionConfig = config
         self.built: Any = None
@@ -301,3 +302,18 @@ class GraphSession:
                 with tf.control_dependencies(None):
                     self._saver = (count, tf.train.Saver(max_to_keep=None))
             return self._saver[1]
+
+
+def _check_target(target: Any) -> None:
+    """Refuses what no session of TensorFlow can be reached by.
+
+    Raises:
+        ConfigError: ``target`` is neither empty nor an address of gRPC.
+    """
+    if not isinstance(target, str) or (target and not target.startswith("grpc://")):
+        raise ConfigError(
+            f"target is {target!r:.100}, which is no address of a server",
+            where="GraphSession(target=)",
+            next_step="Leave it out for a session in this process, or give the target of a tf.train.Server: "
+            '"grpc://host:2222".',
+        )

@@ -147,7 +147,7 @@ def close(session: Any) -> None:
 
     TensorFlow crashes when a session is closed during a call in the caller's thread (2.21; calls in the pool it ends
     well). Such calls wait for nothing, so those that have begun are let end; none begins any more. Nothing reports a
-    call that runs, because telling would cost time in each: this looks at the stacks of the other threads instead.
+    call that runs, because to say so would cost time in each: this looks at the stacks of the other threads instead.
     """
     if session._session is None or session._closed:
         return

@@ -6,7 +6,7 @@ Races, from what is pure to what patches::
     patching.py             methods that are replaced for a while
     clocks.py               counts of threads, shared by many clocks
     vector_clocks.py        happens-before, by vector clocks
-    ignored_results.py      calls whose result nobody looks at
+    ignored_results.py      calls whose result is not looked at
     waits.py                what threads wait for, as their frames show
     deadlocks.py            threads that wait for each other
     locks.py                which locks a thread holds
@@ -21,7 +21,7 @@ Races, from what is pure to what patches::
     race_sarif.py           reports as SARIF
     access_records.py       the accesses of each location
     race_detector.py        which two of them race
-    publications.py         order that the data show: who made what a run uses
+    publications.py         order that the data show: the makers of what a run uses
     graph_growth.py         graphs that grow in a loop
     variable_uses.py        the variables, queues, iterators and tables that a run uses
     python_state.py         state that Python functions in a graph change
@@ -45,7 +45,8 @@ Leaks::
 
 Tests::
 
-    scheduler.py            one thread at a time, by our own choice
+    tasks.py                threads that stop before each use of a primitive
+    scheduler.py            one of them at a time, by our own choice
     schedules.py            points, and threads in a certain order
     cooperative.py          Python's primitives under the scheduler
     orders.py               orders as text, drawn, searched

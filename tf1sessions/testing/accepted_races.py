@@ -1,6 +1,6 @@
 """The suppressions of a run of pytest, and which of them covered nothing in any of its processes.
 
-With pytest-xdist each worker tells the main process at its end which rules it has not used.
+With pytest-xdist each worker sends the main process at its end the rules that it has not used.
 """
 
 from __future__ import annotations

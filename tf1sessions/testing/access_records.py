@@ -106,11 +106,10 @@ class Location:
             conflict = self._conflicts[pair]
             if conflict is None:
                 continue
-            for locks, by_thread in by_locks.items():
-                if not (locks and locks & later.locks):
-                    for thread, group in by_thread.items():
-                        if thread is not later.thread:
-                            yield conflict, thread, group
+            apart = [by_thread for locks, by_thread in by_locks.items() if not locks & later.locks]
+            for thread, group in (item for by_thread in apart for item in by_thread.items()):
+                if thread is not later.thread:
+                    yield conflict, thread, group
 
 
 class AccessKind(NamedTuple):

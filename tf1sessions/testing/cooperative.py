@@ -32,8 +32,9 @@ from tf1sessions.testing import item_tokens, locks
 from tf1sessions.testing.frames import in_package, is_library
 from tf1sessions.testing.locks import RawLock, RawRLock, make_raw_lock
 from tf1sessions.testing.patching import Patch, Switch
-from tf1sessions.testing.scheduler import Abandoned, Task, born, current_task, pause
+from tf1sessions.testing.scheduler import Abandoned
 from tf1sessions.testing.synchronisation import hooks_in_place
+from tf1sessions.testing.tasks import Task, born, current_task, pause
 
 __all__ = ["CooperativeLock", "cooperative"]
 
@@ -53,7 +54,7 @@ class CooperativeLock:
         task = current_task() if raw is None else None
         self.explored_name = ("lock", next(_numbers)) if task is None else task.new_name()
         self.holder = ""  # the task that acquired it last
-        self.is_own = False  # whether nobody else can know it yet
+        self.is_own = False  # whether no other thread can know it yet
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         task = current_task()
@@ -157,7 +158,7 @@ _WAIT = threading.Condition.wait.__code__
 
 def _allocate_in_threading() -> CooperativeLock:
     lock = CooperativeLock()
-    # A condition's wait acquires the lock that it has made, before it tells anybody, to acquire it once more.
+    # A condition's wait acquires the lock that it has made, before any other thread knows it, to acquire it once more.
     lock.is_own = sys._getframe(1).f_code is _WAIT
     return lock
 
@@ -257,7 +258,7 @@ def _time() -> Iterator[Patch]:
             task = current_task()
             if task is None or _is_own(sys._getframe(1)):
                 return real()
-            return task.scheduler.now() + offset
+            return float(task.scheduler.now() + offset)
 
         return now
 

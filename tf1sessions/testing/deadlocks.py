@@ -2,7 +2,7 @@
 
 Data flow::
 
-    locks.py: an acquire that has to wait ──▶ waiting(lock) ── who holds it, and what that waits for ──▶ DeadlockError
+    locks.py: an acquire that has to wait ──▶ waiting(lock) ── its holder, and what that waits for ──▶ DeadlockError
     synchronisation.py: Thread.join ────────▶ waiting(thread) ──▶   "
     stalls.py: a thread that looks ── name_circle(circle) ──▶ its first thread ── check() ──▶ DeadlockError
                                                                                    └──▶ listening()
@@ -25,7 +25,7 @@ from tf1sessions.errors import DeadlockError
 from tf1sessions.sessions.stacks import current_frames
 from tf1sessions.testing.frames import format_frame, program_frames
 
-__all__ = ["SLICE_SECS", "Waiter", "check", "is_named", "listening", "name_circle", "tell", "unname", "waiting"]
+__all__ = ["SLICE_SECS", "Waiter", "announce", "check", "is_named", "listening", "name_circle", "unname", "waiting"]
 
 #: After how long a thread that waits for a lock or another thread's end looks whether it has to give up. Arbitrary.
 SLICE_SECS = 0.25
@@ -123,14 +123,14 @@ def listening(listener: Callable[[Sequence[Waiter]], None]) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def tell(circle: Sequence[Waiter]) -> None:
-    """Let all who listen know of a circle."""
+def announce(circle: Sequence[Waiter]) -> None:
+    """Let all listeners know of a circle."""
     for listener in tuple(_listeners):
         listener(circle)
 
 
 def _error(circle: list[Waiter]) -> DeadlockError:
-    tell(circle)
+    announce(circle)
     return DeadlockError(_described(circle))
 
 
@@ -141,7 +141,7 @@ def _holder(thing: Any) -> int | None:
 
 
 def _circle(me: int, thing: Any) -> list[Waiter] | None:
-    """Return the threads that would wait for each other; None where somebody can go on."""
+    """Return the threads that would wait for each other; None where one of them can go on."""
     found: list[Waiter] = []
     ident, wanted, held = me, thing, None
     while True:

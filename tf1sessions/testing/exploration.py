@@ -29,8 +29,9 @@ from tf1sessions.testing.limits import check_secs
 from tf1sessions.testing.orders import ByPriority, GivenOrder, Search, choices, order_of, preemptions, switches
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher, failed
+from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, failed
 from tf1sessions.testing.suppressions import Suppressions, read_suppressions
+from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "Outcome", "explore", "watched"]
@@ -98,7 +99,7 @@ class Exploration:
 class Outcome:
     """The outcome of an order."""
 
-    steps: list[Step]
+    steps: list[TaskStep]
     failure: Failure | None
     is_cut: bool
 
@@ -144,7 +145,7 @@ def explore(
             it.
         max_steps: After how many steps an order is taken to have no end.
         patience_secs: How long a thread may wait in C, where it is not under control, until others go on.
-        timeout_secs: How long nobody may go on until an order is given up.
+        timeout_secs: How long no task may go on until an order is given up.
 
     Returns:
         What was covered.
@@ -185,7 +186,7 @@ def explore(
     check_secs("patience_secs", patience_secs, "explore()")
     check_secs("timeout_secs", timeout_secs, "explore()")
     rules = Suppressions(() if suppressions is None else read_suppressions(suppressions))
-    with Watcher(patience_secs, timeout_secs) as watcher:
+    with TaskWatcher(patience_secs, timeout_secs) as watcher:
         exploration = OrdersOf(functions, setup, check, seed, tuple(ignore), max_steps, watcher, suppressions=rules)
         return exploration.explore(max_schedules, max_preemptions, replay)
 
@@ -211,7 +212,7 @@ class OrdersOf:
         seed: int,
         ignore: tuple[RaceKind, ...],
         max_steps: int,
-        watcher: Watcher,
+        watcher: TaskWatcher,
         is_over: Callable[[], bool] = lambda: False,
         suppressions: Suppressions | None = None,
     ) -> None:
@@ -453,7 +454,7 @@ def watched(detector: RaceDetector) -> Iterator[None]:
             detector.is_over = True
 
 
-def _count(steps: Sequence[Step]) -> float:
+def _count(steps: Sequence[TaskStep]) -> float:
     """Return how many orders there are at most, if each task makes as many steps as it has made."""
     counts: dict[str, int] = {}
     for step in steps:
@@ -467,7 +468,7 @@ def _cost(outcome: Outcome) -> tuple[int, int, int]:
     return preemptions(outcome.steps), switches(outcome.steps), len(outcome.steps)
 
 
-def _shorter(steps: Sequence[Step]) -> Iterator[str]:
+def _shorter(steps: Sequence[TaskStep]) -> Iterator[str]:
     """Yield orders in which one change between tasks less is asked for, the last ones first."""
     parts: list[tuple[str, int]] = []
     for step in choices(steps):
@@ -489,7 +490,7 @@ def _shorter(steps: Sequence[Step]) -> Iterator[str]:
         yield " ".join(f"{each}{times}" for each, times in merged)
 
 
-def _described(steps: Sequence[Step]) -> list[str]:
+def _described(steps: Sequence[TaskStep]) -> list[str]:
     """Return where the tasks change, and at what."""
     lines = []
     for before, step in zip([None, *steps], steps, strict=False):

@@ -32,8 +32,9 @@ from tf1sessions.testing.cooperative import cooperative
 from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS, OrdersOf, Outcome
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.scheduler import Failure, Scheduler, Step, Strategy, Watcher
+from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher
 from tf1sessions.testing.suppressions import Suppression, Suppressions
+from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["execute"]
@@ -71,7 +72,7 @@ class _Explored:
 
     def begin(self) -> None:
         """In the parent, run all orders and end the process; in a child, return when the program may begin."""
-        unused = Watcher(PATIENCE_SECS, TIMEOUT_SECS)  # each child has one
+        unused = TaskWatcher(PATIENCE_SECS, TIMEOUT_SECS)  # each child has one
         orders = _ProgramOrders(
             [lambda: None], None, None, 0, self._ignore, MAX_STEPS, unused, suppressions=self._suppressions
         )
@@ -146,12 +147,12 @@ def _found(outcome: Outcome | None) -> dict[str, Any]:
     return {"report": report and report.to_json(), "places": places[:1]}
 
 
-def _follow(strategy: Strategy, recorded: list[tuple[Any, ...]]) -> list[Step]:
+def _follow(strategy: Strategy, recorded: list[tuple[Any, ...]]) -> list[TaskStep]:
     """Let a strategy know what its copy has chosen in a child; returns the steps."""
-    steps: list[Step] = []
+    steps: list[TaskStep] = []
     for task, ready, running, what, place, touched in recorded:
         strategy.choose(ready, running, steps)
-        steps.append(Step(task, ready, running, what, place))
+        steps.append(TaskStep(task, ready, running, what, place))
         steps[-1].touched = touched
     return steps
 
@@ -189,7 +190,7 @@ class _Order:
 
     def begin(self) -> None:
         """Put all in place, and let the calling thread be the first task."""
-        watcher = self._watched.enter_context(Watcher(PATIENCE_SECS, TIMEOUT_SECS))
+        watcher = self._watched.enter_context(TaskWatcher(PATIENCE_SECS, TIMEOUT_SECS))
         threading.Thread(target=self._report, name="tf1sessions-report", daemon=True).start()
         random.seed(0)
         gc.disable()
@@ -211,7 +212,7 @@ class _Order:
         self._watched.enter_context(watch_graphs(self._detector))
 
     def _report(self) -> None:
-        """Wait for the order's end, tell the parent of it, and end the process."""
+        """Wait for the order's end, report it to the parent, and end the process."""
         scheduler = self._scheduler
         while not scheduler.wait(0.05):
             if os.getppid() != self._parent:

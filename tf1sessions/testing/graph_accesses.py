@@ -23,7 +23,7 @@ from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.variable_uses import VariableUses, is_of_queue, may_wait, operations_of, uses_of
 from tf1sessions.testing.vector_clocks import ThreadState, Token, VectorClocks
 
-__all__ = ["GraphState", "Request", "SessionState", "session_conflict", "structure_conflict"]
+__all__ = ["GraphState", "RunRequest", "SessionState", "session_conflict", "structure_conflict"]
 
 #: How many requests of a graph are remembered. Arbitrary: more than programs have.
 _REMEMBERED = 1000
@@ -48,7 +48,8 @@ def structure_conflict(earlier: str, later: str) -> Conflict | None:
 def session_conflict(earlier: VariableUses | str, later: VariableUses | str) -> Conflict | None:
     """Compare two actions on a session: to close it, or to run it with the variables that a run uses.
 
-    A run is past for who closes if they have passed a lock in between: who closes last has counted the others.
+    A run is past for the closing thread if both have passed a lock in between: the last to close has counted the
+    others.
     """
     if isinstance(earlier, str) or isinstance(later, str):
         if earlier == later:
@@ -111,7 +112,7 @@ def _seen_half_updated(reader: VariableUses, updater: VariableUses) -> frozenset
 def _judge_close(run: AccessRecord, close: AccessRecord, clocks: VectorClocks) -> Conflict | None:
     """Judge a run and a later close by the calling thread, which nothing seems to order.
 
-    It is past for who has used the values that it gave.
+    It is past for a thread that has used the values that it gave.
     """
     known = close.needs is not None and close.needs.known_run(run.thread, close.thread) >= run.last
     return None if known else Conflict(RaceKind.CLOSED)
@@ -140,7 +141,7 @@ def _judge_values(
     return Conflict(kind, tuple(sorted(left)[:3]), known.what if known is not None else ("", ""))
 
 
-class Request:
+class RunRequest:
     """A request of a graph: what its runs use.
 
     Attributes:
@@ -196,8 +197,8 @@ class GraphState:
     Attributes:
         graph: Gives it, or None when it is gone.
         run: The access to its structure that each run is.
-        maker: Who made it, if that was seen.
-        makers: Who made its operations, by their numbers; not those from before the watching.
+        maker: The thread that made it, if that was seen.
+        makers: The threads that made its operations, by their numbers; not those from before the watching.
         growth: How it grows.
         calls_python: Whether runs may call functions of Python.
         leak: The report that its thread lost another default graph, until that thread runs it.
@@ -213,7 +214,7 @@ class GraphState:
         self.growth = GraphGrowth(self.location, self._reused)
         self.look_for_python()
         self._changes: dict[str, AccessKind] = {}
-        self._requests: dict[Any, Request] = {}
+        self._requests: dict[Any, RunRequest] = {}
         self._last_maker: Maker | None = None
 
     def look_for_python(self) -> None:
@@ -233,7 +234,7 @@ class GraphState:
         """Return the access to its structure that writing or finalizing it is."""
         return self._changes.get(what) or self._changes.setdefault(what, AccessKind(self.location, _EXPORT, what))
 
-    def request(self, fetches: Any) -> Request:
+    def request(self, fetches: Any) -> RunRequest:
         """Return the request that a run of these fetches is."""
         leaves = _leaves(fetches)
         key = tuple([each if isinstance(each, str) else id(each) for each in leaves])
@@ -241,10 +242,10 @@ class GraphState:
         if found is None:
             if len(self._requests) > _REMEMBERED:
                 self._requests.clear()
-            found = self._requests[key] = Request(self, self.graph(), leaves)
+            found = self._requests[key] = RunRequest(self, self.graph(), leaves)
         return found
 
-    def ran(self, record: AccessRecord, request: Request, detector: RaceDetector) -> None:
+    def ran(self, record: AccessRecord, request: RunRequest, detector: RaceDetector) -> None:
         """Note a run of the graph."""
         if request.runs < 2:
             request.runs += 1
@@ -324,7 +325,7 @@ class SessionState:
                 if name not in self._first_values:
                     self._first_values[name] = maker_of(thread, last), self.runs
 
-    def needs(self, request: Request) -> Needs:
+    def needs(self, request: RunRequest) -> Needs:
         """Return what runs of a request use."""
         return Needs(lambda: self._makers(request), self.graph.is_final, self._first_values, self._known_run)
 
@@ -344,10 +345,11 @@ class SessionState:
         found = [self._first_values[name] for name in used if name in self._first_values]
         return max((run for maker, run in found if maker.thread == by.number), default=0)
 
-    def _makers(self, request: Request) -> Iterator[Maker]:
-        """Yield who made what runs of a request use: objects, and the first values that the same threads gave.
+    def _makers(self, request: RunRequest) -> Iterator[Maker]:
+        """Yield the makers of what runs of a request use: objects, and the first values that the same threads gave.
 
-        Who has an object has waited for its maker. A run does not wait for values: it fails where there are none.
+        A thread that has an object has waited for its maker. A run does not wait for values: it fails where there are
+        none.
         """
         threads = set()
         for maker in (*request.makers(), *filter(None, (self._maker,))):

@@ -36,7 +36,7 @@ _ASKED = 10_000
 _UNKNOWN = "an unknown place"
 
 
-class _Session(LeakCandidate):
+class _LeakedSession(LeakCandidate):
     kind = LeakKind.SESSION
 
     def __init__(self, session: Any, creator: Creator) -> None:
@@ -206,7 +206,7 @@ def _defaults() -> list[Any]:
 def _sessions(session: Any) -> Iterator[Patch]:
     def after_init(self: Any, _: object) -> None:
         graph_logs.catch_up()
-        log(functools.partial(_Session, self))
+        log(functools.partial(_LeakedSession, self))
 
     def before_delete(self: Any) -> None:
         candidates = vars(self).get("_tf1sessions_candidates")

@@ -1,4 +1,4 @@
-"""Calls whose result nobody looks at: ``lock.acquire(False)`` or ``event.wait(1.0)`` as a statement by itself."""
+"""Calls whose result is not looked at: ``lock.acquire(False)`` or ``event.wait(1.0)`` as a statement by itself."""
 
 from __future__ import annotations
 

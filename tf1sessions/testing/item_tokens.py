@@ -209,14 +209,14 @@ class WatchedSimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
             return _put_simply(self, item)
         token = Token()
         release(token)
-        return _put_simply(self, _Item(item, token))
+        return _put_simply(self, _TokenItem(item, token))
 
     def put_nowait(self, item: Any) -> None:
         self.put(item)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         item = self._wait() if block and timeout is None else _get_simply(self, block, timeout)
-        if type(item) is _Item:
+        if type(item) is _TokenItem:
             acquire(item.token)
             return item.value
         return item
@@ -235,7 +235,7 @@ class WatchedSimpleQueue(queue.SimpleQueue):  # type: ignore[type-arg]
 untimed[WatchedSimpleQueue.get.__code__] = "timeout"
 
 
-class _Item:
+class _TokenItem:
     """An item of a WatchedSimpleQueue, and its token."""
 
     __slots__ = ("token", "value")

@@ -22,7 +22,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from tf1sessions.errors import UsageError
-from tf1sessions.testing.scheduler import Step
+from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.texts import brief
 
 __all__ = ["ByPriority", "GivenOrder", "Search", "choices", "order_of", "parse", "preemptions", "switches"]
@@ -34,7 +34,7 @@ _PART = re.compile(r"([A-Z]+)(\d*)")
 
 
 def usual(ready: Sequence[str], running: str | None) -> str:
-    """Return who goes on where nothing else is said."""
+    """Return the task that goes on where nothing else is said."""
     return running if running is not None else ready[0]
 
 
@@ -66,7 +66,7 @@ def parse(text: str) -> list[tuple[str, int]]:
     return parts
 
 
-def order_of(steps: Sequence[Step]) -> str:
+def order_of(steps: Sequence[TaskStep]) -> str:
     """Return the order of some steps, as short as it can be said."""
     steps = choices(steps)
     last = len(steps)
@@ -79,17 +79,17 @@ def order_of(steps: Sequence[Step]) -> str:
     return " ".join(text) or "A"
 
 
-def choices(steps: Iterable[Step]) -> list[Step]:
+def choices(steps: Iterable[TaskStep]) -> list[TaskStep]:
     """Return the steps before which several tasks could go on."""
     return [step for step in steps if len(step.ready) > 1]
 
 
-def switches(steps: Sequence[Step]) -> int:
+def switches(steps: Sequence[TaskStep]) -> int:
     """Return how often another task goes on than the one before."""
     return sum(one.task != other.task for one, other in itertools.pairwise(steps))
 
 
-def preemptions(steps: Iterable[Step]) -> int:
+def preemptions(steps: Iterable[TaskStep]) -> int:
     """Return how often a task is stopped that could go on."""
     return sum(step.is_preemption for step in steps)
 
@@ -108,7 +108,7 @@ class GivenOrder:
         self._left.reverse()
         self._is_strict = is_strict
 
-    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[Step]) -> str | None:
+    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[TaskStep]) -> str | None:
         while self._left and len(ready) > 1:
             wanted = self._left.pop()
             if wanted in ready:
@@ -142,7 +142,7 @@ class ByPriority:
         self._at = {draw.randrange(max(1, length)) for _ in range(changes)}
         self._priorities: dict[str, float] = {}
 
-    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[Step]) -> str | None:
+    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[TaskStep]) -> str | None:
         if running is not None and self._most is not None and preemptions(steps) >= self._most:
             return running
         for task in ready:
@@ -172,9 +172,9 @@ class _Branch:
     Attributes:
         ready, running: As the scheduler had them.
         before: How many preemptions were before.
-        chosen: Who goes on now.
-        tried: Who did, and what its step touched.
-        asleep: Who need not go on: where it does so first, all that comes of it was seen, or will be.
+        chosen: The task that goes on now.
+        tried: The tasks that did, and what their steps touched.
+        asleep: Tasks that need not go on: where one does so first, all that comes of it was seen, or will be.
         first: How many there were to try.
         is_cut: Whether something below was left out for its preemptions; ``is_cut_now``, below the chosen one.
         unsure: Those of which something was left out.
@@ -207,7 +207,7 @@ class _Branch:
             self.is_cut, self.is_cut_now = True, False
 
     def left(self, most: int | None) -> list[str]:
-        """Return who is still to be tried, the usual one first."""
+        """Return the tasks that are still to be tried, the usual one first."""
         found = [task for task in self.ready if task not in self.asleep and task not in self.tried]
         if most is not None and self.running is not None and self.before >= most:
             if any(task != self.running for task in found):
@@ -242,7 +242,7 @@ class Search:
         self._branches: list[_Branch] = []
         self.is_repeatable = True
 
-    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[Step]) -> str | None:
+    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[TaskStep]) -> str | None:
         depth = len(steps)
         if depth < len(self._branches):
             branch = self._branches[depth]
@@ -265,7 +265,7 @@ class Search:
         self._branches.append(branch)
         return branch.chosen
 
-    def advance(self, steps: Sequence[Step], is_cut: bool) -> None:
+    def advance(self, steps: Sequence[TaskStep], is_cut: bool) -> None:
         """Go to the next order after one has run, perhaps not to its end."""
         self.count += not is_cut
         while self._branches:

@@ -2,7 +2,7 @@
 
 Data flow::
 
-    graph_accesses.py: who made which operation, session, first value of a variable ──▶ Maker
+    graph_accesses.py: which thread made which operation, session, first value of a variable ──▶ Maker
     race_detector.py ── a change, and a later run that nothing orders ──▶ judge_publication() ──▶ Conflict or None
 
 A program that publishes a model in a global name, or in a dictionary, orders the threads by the data alone: the one
@@ -41,7 +41,7 @@ class Maker(NamedTuple):
 
 
 def maker_of(thread: ThreadState, last: int) -> Maker:
-    """Return the calling thread as a maker; its next release tells others of it."""
+    """Return the calling thread as a maker; its next release publishes it."""
     thread.used = thread.count
     return Maker(thread.number, thread.count, thread.past.certain, last)
 
@@ -50,9 +50,9 @@ class Needs(NamedTuple):
     """The graph and the operations that a run uses.
 
     Attributes:
-        makers: Gives those who made it.
+        makers: Gives the threads that made it.
         is_final: Says whether nothing can be added to the graph any more.
-        first_values: Who gave variables of the session their first values, and by which run of it.
+        first_values: The threads that gave variables of the session their first values, and by which run of it.
         known_run: Gives the last run of one thread of which another one has used the values.
     """
 
@@ -87,7 +87,7 @@ def judge_export(change: AccessRecord, export: AccessRecord, clocks: VectorClock
     """Judge a change of a graph, and that the calling thread later writes or finalizes it.
 
     A graph that its maker has built, and of which the other has only heard by the data, is complete as far as can be
-    seen: a change that comes afterwards tells.
+    seen: a change that comes afterwards is reported.
     """
     makers = list(export.needs.makers()) if export.needs is not None else []
     if any(maker.thread == change.thread.number and not clocks.is_before(change.thread, maker.at) for maker in makers):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tf1sessions import sarif
-from tf1sessions.testing.reports import FIX, WHY, Access, Frame, RaceKind, Report
+from tf1sessions.testing.reports import FIX, WHY, Access, RaceKind, Report, StackFrame
 
 __all__ = ["order_report", "report"]
 
@@ -23,7 +23,7 @@ def order_report(failure: str, schedule: str, place: str, version: str) -> dict[
         place: ``file:line in function`` of its last step.
         version: Of tf1sessions.
     """
-    frame = Frame.parse(place)
+    frame = StackFrame.parse(place)
     result: sarif.Result = {
         "ruleId": _ORDER,
         "level": "error",
@@ -71,7 +71,7 @@ def _what(access: Access) -> str:
 
 
 def _locations(access: Access) -> list[dict[str, Any]]:
-    frames = filter(None, map(Frame.parse, access.stack))
+    frames = filter(None, map(StackFrame.parse, access.stack))
     return [sarif.location(frame.file, frame.line) for frame in frames]
 
 

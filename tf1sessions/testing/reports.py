@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.texts import printable
 
-__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "Frame", "GraphRaceWarning", "Kind", "RaceKind", "Report"]
+__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "GraphRaceWarning", "Kind", "RaceKind", "Report", "StackFrame"]
 
 #: How many pairs of places are counted for one report. Arbitrary: one is shown.
 MOST_PAIRS = 1000
@@ -156,7 +156,7 @@ FIX = {
 }
 
 
-class Frame(NamedTuple):
+class StackFrame(NamedTuple):
     """One line of a stack: ``file:line in function``, as stacks have it."""
 
     file: str
@@ -164,7 +164,7 @@ class Frame(NamedTuple):
     function: str
 
     @classmethod
-    def parse(cls, text: str) -> Frame | None:
+    def parse(cls, text: str) -> StackFrame | None:
         """Return the frame that a text is; None for what stands in the place of a stack."""
         found = _FRAME.fullmatch(text)
         return cls(found["file"], int(found["line"]), found["function"]) if found else None
@@ -219,7 +219,7 @@ class Access:
 
 def _with_source(text: str) -> str:
     """Return a line of a stack with the program's line behind it."""
-    frame = Frame.parse(text)
+    frame = StackFrame.parse(text)
     source = frame.source if frame is not None else ""
     return printable(f"{text}: {source}" if source else text)
 

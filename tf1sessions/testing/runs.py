@@ -23,11 +23,11 @@ from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.testing.reports import Access, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppression
 
-__all__ = ["Found", "find_races", "named", "run_with", "shown"]
+__all__ = ["DetectedRun", "find_races", "named", "run_with", "shown"]
 
 
 @dataclass(frozen=True)
-class Found:
+class DetectedRun:
     """Result of a program's run with the race detector.
 
     Attributes:
@@ -53,7 +53,7 @@ def find_races(
     time_limit: float | None = None,
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
     listener: Callable[[Event], None] | None = None,
-) -> Found:
+) -> DetectedRun:
     """Run a program to its end, in a process of its own, and find which of its accesses nothing orders.
 
     In the main thread SIGINT, SIGTERM and SIGHUP end the program while this waits, the second one kills it; what was
@@ -84,7 +84,7 @@ def find_races(
     target = "tf1sessions.testing.race_detector_main:execute"
     notes, exit_code, ended = run_with(target, more, job, time_limit, stdio, listener)
     found = notes or {"reports": [], "forked": False, "unused": range(len(suppressions))}
-    return Found(
+    return DetectedRun(
         tuple(shown(Report.from_json(report), job) for report in found["reports"]),
         exit_code,
         ended,

@@ -1,11 +1,11 @@
-"""One thread at a time, and who is next by our own choice: what ``explore()`` runs a program under.
+"""One thread at a time, and which is next by our own choice: what ``explore()`` runs a program under.
 
 Data flow::
 
     cooperative.py: an acquire, a sleep, a join ──▶ pause(), block() ──┐
-    tensorflow_hooks.py: a run, a change of a graph ──▶ pause() ───────┼─▶ Scheduler._next() ── Strategy ─▶ who is next
+    tensorflow_hooks.py: a run, a change of a graph ──▶ pause() ───────┼─▶ Scheduler._next() ── Strategy ─▶ the next
     schedules.py: point() ──▶ pause() ─────────────────────────────────┘
-    Watcher, a thread ──▶ a task that waits outside of all that, in C ──▶ others go on meanwhile; it is named
+    TaskWatcher, a thread ──▶ a task that waits outside of all that, in C ──▶ others go on; it is named
 
 A *task* is a thread that the scheduler lets go on and stop. It stops before each use of a primitive, and what it does
 from there to its next stop is a *step*. A task that waits for a lock is not run until that is free, so nothing is ever
@@ -21,38 +21,29 @@ Locks: ``Scheduler._guard`` guards the tasks' states; it is never held while a t
 from __future__ import annotations
 
 import _thread
-import contextlib
 import dataclasses
 import itertools
 import sys
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NoReturn, Protocol
 
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.testing.frames import format_frame, program_frame, program_frames
 from tf1sessions.testing.locks import make_raw_lock
 from tf1sessions.testing.reports import Report
+from tf1sessions.testing.tasks import Task, TaskStep
 from tf1sessions.texts import text_of
 
 __all__ = [
-    "PLAIN",
     "Abandoned",
     "Failure",
     "Scheduler",
-    "Step",
     "Strategy",
-    "Task",
-    "born",
-    "current_task",
     "failed",
-    "pause",
-    "quietly",
 ]
 
-#: The name of whatever a program's plain variables are; see :class:`Step`.
-PLAIN = "plain variables"
 #: Seconds of a wait that may time out at any moment, as it may on a busy machine. Arbitrary.
 _SHORT_SECS = 1.0
 #: After how many steps of one kind in a row a task is taken to poll: then others go on first. Arbitrary.
@@ -69,9 +60,9 @@ class Abandoned(BaseException):
 
 
 class Strategy(Protocol):
-    """Chooses who is next."""
+    """Chooses the task that is next."""
 
-    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[Step]) -> str | None:
+    def choose(self, ready: Sequence[str], running: str | None, steps: Sequence[TaskStep]) -> str | None:
         """Return one of the ready tasks' names; None if this order need not be run to its end.
 
         Args:
@@ -79,101 +70,6 @@ class Strategy(Protocol):
             running: The one that made the last step, if it is ready.
             steps: Those before this one.
         """
-
-
-class Step:
-    """Step of a task: what it did between two stops.
-
-    Attributes:
-        task: Its name.
-        ready: Those that could have gone instead, with it.
-        running: The one that made the step before, if it could have gone on.
-        what: What it began with.
-        place: Where; empty if nobody asked for that.
-        touched: What it used: the name of each thing, and whether it may have changed it.
-    """
-
-    __slots__ = ("place", "ready", "running", "task", "touched", "what")
-
-    def __init__(self, task: str, ready: tuple[str, ...], running: str | None, what: str, place: str) -> None:
-        self.task = task
-        self.ready = ready
-        self.running = running
-        self.what = what
-        self.place = place
-        self.touched: dict[Hashable, bool] = {}
-
-    def touch(self, thing: Hashable, writes: bool = True) -> None:
-        """Note that it uses a thing."""
-        self.touched[thing] = writes or self.touched.get(thing, False)
-
-    @property
-    def is_preemption(self) -> bool:
-        """Whether another task could have gone on with what it was at."""
-        return self.running is not None and self.running != self.task
-
-
-class Task:
-    """A thread under the scheduler. All but ``made``, ``quiet`` and ``may_wait`` is guarded by the scheduler.
-
-    Attributes:
-        name: A, B, ... in the order in which they were made.
-        thread: Python's object for it, if it has one.
-        is_daemon: Whether nobody waits for its end.
-        ended: Whether it has.
-        what: What it is about to do, or waits for.
-        step: The step that it makes, or made last.
-        is_away: Whether it waits outside of the scheduler's sight.
-        quiet: Above 0 where it must not stop: a lock of TensorFlow's is held.
-        may_wait: Whether what it is in may wait for another task.
-        timed_out: Whether its last wait ended by its time-out.
-    """
-
-    def __init__(self, scheduler: Scheduler, name: str, thread: Any, is_daemon: bool) -> None:
-        self.scheduler = scheduler
-        self.name = name
-        self.thread = thread
-        self.is_daemon = is_daemon
-        self.baton = make_raw_lock()
-        self.baton.acquire()
-        self.ident = 0
-        self.ended = False
-        self.what = "starts"
-        self.place = ""
-        self.touching: tuple[tuple[Hashable, bool], ...] = ((PLAIN, True),)
-        self.is_ready: Callable[[], bool] | None = None
-        self.due: float | None = None
-        self.lets: set[Task] | None = None  # others that are to make a step before its sleep or time-out ends
-        self.is_parked = True
-        self.is_away = False
-        self.outside = False  # what it waits for may come from outside of the process
-        self.quiet = 0
-        self.may_wait = False
-        self.timed_out = False
-        self.step: Step | None = None
-        self.made = itertools.count(1)
-        self.repeats: tuple[Any, int] = (None, 0)
-
-    def can_go(self) -> bool:
-        """Say whether it can go on now, also by a time-out that may come at any moment."""
-        if self.ended or not self.is_parked:
-            return False
-        if self.is_ready is None or self.is_ready():
-            return self.due is not None or not self.lets
-        return self.due is not None and self.lets is not None and not self.lets
-
-    def show(self) -> None:
-        """Let the calling thread be the task."""
-        self.ident = _get_ident()
-        _tasks[self.ident] = self
-
-    def hide(self) -> None:
-        """Let the calling thread be one that no scheduler knows."""
-        del _tasks[self.ident]
-
-    def new_name(self) -> Hashable:
-        """Return a name for a thing that it makes: the same in each order in which it has done the same before."""
-        return self.name, next(self.made)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,58 +101,17 @@ def failed(error: BaseException) -> Failure:
     return Failure("exception", f"it raises {name}: {text_of(error)}", name, error)
 
 
-_tasks: dict[int, Task] = {}  # by the threads' idents
-
-
-def current_task() -> Task | None:
-    """Return the calling thread's task; None if it is under no scheduler."""
-    return _tasks.get(_get_ident())
-
-
-def pause(what: str, *things: tuple[Any, bool]) -> None:
-    """Stop the calling task before it uses some things, each with whether it may change it; otherwise do nothing."""
-    if _tasks and (task := _tasks.get(_get_ident())) is not None and not task.quiet:
-        name_of = task.scheduler.name_of
-        task.scheduler.pause(task, what, *[(name_of(thing), writes) for thing, writes in things])
-
-
-def born(thing: Any) -> None:
-    """Give a thing that the calling task has made a name that it has in other orders as well."""
-    if _tasks and (task := _tasks.get(_get_ident())) is not None:
-        task.scheduler.names[id(thing)] = task.new_name()
-
-
-@contextlib.contextmanager
-def quietly(*, may_wait: bool = False) -> Iterator[None]:
-    """Let the calling task not stop while this lasts: it is in TensorFlow, whose locks are none of the scheduler's.
-
-    Args:
-        may_wait: Whether it may wait there for another task.
-    """
-    task = current_task()
-    if task is None:
-        yield
-        return
-    task.quiet += 1
-    task.may_wait = may_wait
-    try:
-        yield
-    finally:
-        task.quiet -= 1
-        task.may_wait = False
-
-
 class Scheduler:
     """One order of a program's threads.
 
     Args:
-        strategy: Chooses who is next.
+        strategy: Chooses the task that is next.
         max_steps: After how many steps the order is taken to have no end.
         with_places: Whether steps know where they began.
         keeps_still: Whether tasks of an order that is over do nothing more, as the process ends.
 
     Attributes:
-        asked: Who could go on when the strategy was last asked, and who of them ran.
+        asked: The tasks that could go on when the strategy was last asked, and which of them ran.
         steps: Those that were made.
         failure: What went wrong.
         error: What the strategy raised.
@@ -282,7 +137,7 @@ class Scheduler:
         self._ticks = itertools.count(1)
         self.tasks: list[Task] = []
         self.running: Task | None = None
-        self.steps: list[Step] = []
+        self.steps: list[TaskStep] = []
         self.failure: Failure | None = None
         self.error: Exception | None = None
         self.is_over = self.is_cut = False
@@ -464,10 +319,10 @@ class Scheduler:
             if task.step is not None:
                 task.step.touch(thing, writes)
 
-    # -- who is next --------------------------------------------------------------------------------------------------
+    # -- the next task ------------------------------------------------------------------------------------------------
 
     def _next(self, last: Task | None) -> Task | None:
-        """Choose who goes on; None if nobody does now, or all is over. The guard is held."""
+        """Choose the task that goes on; None if none does now, or all is over. The guard is held."""
         if self.is_over:
             return None
         if all(task.ended or task.is_daemon for task in self.tasks):
@@ -486,7 +341,7 @@ class Scheduler:
         self.asked = tuple(names), running
         try:
             name = self._strategy.choose(names, running, self.steps)
-        except Exception as error:  # raised by who asked for the order
+        except Exception as error:  # raised where the order was asked for
             self.error = error
             self._finish()
             return None
@@ -505,12 +360,12 @@ class Scheduler:
                 each.lets.discard(task)
                 each.lets = {other for other in each.lets if other.can_go()}
         self.running = task
-        task.step = Step(task.name, names, running, task.what, task.place)
+        task.step = TaskStep(task.name, names, running, task.what, task.place)
         self.steps.append(task.step)
         return task
 
     def _by_time_out(self) -> list[Task]:
-        """Return who goes on when nobody else can: sleepers that let each other go first, or the first time-out."""
+        """Return the task that goes on when no other can: a sleeper that let others go first, or the first time-out."""
         if resting := [task for task in self.tasks if task.is_parked and not task.ended and self._only_lets(task)]:
             return resting
         due = [task for task in self.tasks if task.is_parked and not task.ended and task.due is not None]
@@ -528,7 +383,7 @@ class Scheduler:
         if all(task.is_daemon or is_idle_worker(task.thread) for task in left):
             self._finish()
             return
-        lines = [f"{len(left)} tasks wait, and nobody can go on:"]
+        lines = [f"{len(left)} tasks wait, and none can go on:"]
         frames = current_frames()
         for task in left:
             frame = frames.get(task.ident)
@@ -539,7 +394,7 @@ class Scheduler:
     # -- what the watcher calls ---------------------------------------------------------------------------------------
 
     def look_again(self) -> None:
-        """Choose anew where nobody could go on: something may have come from outside."""
+        """Choose anew where no task could go on: something may have come from outside."""
         with self._guard:
             if self.running is not None or self.is_over:
                 return
@@ -565,7 +420,7 @@ def program_frame_of(frame: Any) -> str:
 
 
 def is_idle_worker(thread: Any) -> bool:
-    """Say whether a thread is an executor's worker; at the program's end those that wait for jobs are told to end."""
+    """Say whether a thread is an executor's worker; at the program's end those that wait for jobs are asked to end."""
     workers = sys.modules.get("concurrent.futures.thread")
     return workers is not None and thread in workers._threads_queues
 
@@ -583,12 +438,12 @@ def _letters(number: int) -> str:
     return name
 
 
-class Watcher:
+class TaskWatcher:
     """A thread that looks whether the order that runs has tasks which wait outside of the scheduler's sight.
 
     Args:
         patience_secs: How long a task may do nothing, neither compute nor stop, until others go on.
-        timeout_secs: How long nobody may go on until the order is given up.
+        timeout_secs: How long no task may go on until the order is given up.
     """
 
     def __init__(self, patience_secs: float, timeout_secs: float) -> None:
@@ -599,7 +454,7 @@ class Watcher:
         self.scheduler: Scheduler | None = None
         self._thread = threading.Thread(target=self._watch, name="tf1sessions-explore", daemon=True)
 
-    def __enter__(self) -> Watcher:
+    def __enter__(self) -> TaskWatcher:
         self._thread.start()
         return self
 

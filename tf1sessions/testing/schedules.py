@@ -15,7 +15,7 @@ from types import TracebackType
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.testing.limits import check_secs
-from tf1sessions.testing.scheduler import PLAIN, current_task, pause
+from tf1sessions.testing.tasks import PLAIN, current_task, pause
 
 __all__ = ["Schedule", "point"]
 

@@ -85,7 +85,7 @@ KEYWORDS: dict[str, tuple[_Check, str, str]] = {
     ),
     "explore": (
         lambda value: _is_whole(1)(value) or (isinstance(value, str) and bool(value.strip())),
-        'Give a whole number of 1 or more; or one order, such as "A3 B2 A", as an error tells it.',
+        'Give a whole number of 1 or more; or one order, such as "A3 B2 A", as an error names it.',
         "run the body in so many orders of its threads, as testing.explore(); or in one that is given",
     ),
 }

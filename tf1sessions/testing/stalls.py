@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 
 from tf1sessions.sessions.stacks import current_frames
-from tf1sessions.testing.deadlocks import Waiter, is_named, name_circle, tell, unname
+from tf1sessions.testing.deadlocks import Waiter, announce, is_named, name_circle, unname
 from tf1sessions.testing.locks import WatchedLock
 from tf1sessions.testing.waits import Wait, has_signal_handler, is_tool, waits
 
@@ -147,7 +147,7 @@ def _sleeps(threads: list[int] | None) -> bool:
 
 
 def _end(found: dict[int, Wait], stop: _thread.LockType, free: Callable[[list[int]], object]) -> bool:
-    """Let one of the threads give up, and wait until it has; says whether. If not, tell of them in its place."""
+    """Let one of the threads give up, and wait until it has; says whether. If not, report them in its place."""
     circle = _circle(found)
     first = circle[0].ident
     wait = found[first]
@@ -166,12 +166,12 @@ def _end(found: dict[int, Wait], stop: _thread.LockType, free: Callable[[list[in
     if not unname(first):
         return True
     if wait.is_same(waits(current_frames()).get(first)):
-        tell(circle)
+        announce(circle)
     return False
 
 
 def _circle(found: Mapping[int, Wait]) -> list[Waiter]:
-    """Return threads that wait for each other: those of one circle, else all that are left; first who is to give up."""
+    """Return threads that wait for each other, of one circle or else all; the one that is to give up comes first."""
     idents = _closed(found) or [ident for ident, wait in found.items() if not wait.is_idle]
     order = [thread.ident for thread in threading.enumerate()]
     main = threading.main_thread().ident

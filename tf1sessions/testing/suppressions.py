@@ -11,7 +11,7 @@ from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.files import read_whole
-from tf1sessions.testing.reports import Frame, RaceKind
+from tf1sessions.testing.reports import RaceKind, StackFrame
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -61,7 +61,7 @@ class Suppression:
         return any(self._fits(frame) for stack in stacks for frame in stack)
 
     def _fits(self, text: str) -> bool:
-        frame = Frame.parse(text)
+        frame = StackFrame.parse(text)
         if frame is None:
             return False
         path, file, function = frame.file, self.file, self.function

@@ -116,7 +116,7 @@ def _threads() -> Iterator[Patch]:
     def new_join(self: Any, timeout: float | None = None) -> None:
         if timeout is None and self is not threading.current_thread() and is_alive(self):
             with waiting(self):
-                if WatchedLock.adapt is not None:  # an exploration knows by itself who waits for ever
+                if WatchedLock.adapt is not None:  # an exploration knows by itself which threads wait for ever
                     join(self)
                 while is_alive(self):
                     join(self, SLICE_SECS)

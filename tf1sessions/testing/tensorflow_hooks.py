@@ -30,7 +30,7 @@ from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.access_records import AccessKind, Location
 from tf1sessions.testing.deadlocks import check
 from tf1sessions.testing.frames import format_frame, is_library, program_frame
-from tf1sessions.testing.graph_accesses import GraphState, Request, SessionState, python_conflict
+from tf1sessions.testing.graph_accesses import GraphState, RunRequest, SessionState, python_conflict
 from tf1sessions.testing.hangs import CLOSER
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
@@ -38,7 +38,7 @@ from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.python_state import changed_state, functions_of
 from tf1sessions.testing.race_detector import RaceDetector
-from tf1sessions.testing.scheduler import PLAIN, born, current_task, pause, quietly
+from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
 from tf1sessions.testing.vector_clocks import Token, acquire, release
@@ -62,7 +62,7 @@ class _RunAccess(NamedTuple):
     graph: GraphState
     session: SessionState
     kind: AccessKind  # to the session
-    request: Request
+    request: RunRequest
     needs: Needs
     queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
     python: tuple[AccessKind, ...]  # to the state of Python functions
@@ -376,7 +376,7 @@ class TensorFlowHooks:
         used, python = queues if any(queues) else None, self._state_of_python(state.graph, request)
         return _RunAccess(state.graph, state, kind, request, state.needs(request), used, python)
 
-    def _state_of_python(self, state: GraphState, request: Request) -> tuple[AccessKind, ...]:
+    def _state_of_python(self, state: GraphState, request: RunRequest) -> tuple[AccessKind, ...]:
         """Return the accesses to what Python functions of a request keep from call to call."""
         graph = state.graph()
         if not state.calls_python or graph is None:

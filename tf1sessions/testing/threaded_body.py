@@ -135,7 +135,7 @@ def explore(
     """
     __tracebackhide__ = True
     from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS, OrdersOf
-    from tf1sessions.testing.scheduler import Watcher
+    from tf1sessions.testing.scheduler import TaskWatcher
 
     count = plan.threads or 1
     ended: list[BaseException] = []
@@ -154,7 +154,7 @@ def explore(
     functions = [function(number) for number in range(count)]
     most, replay = (plan.explore, None) if isinstance(plan.explore, int) else (1, plan.explore)
     try:
-        with Watcher(PATIENCE_SECS, TIMEOUT_SECS) as watcher:
+        with TaskWatcher(PATIENCE_SECS, TIMEOUT_SECS) as watcher:
             orders = OrdersOf(functions, None, None, plan.seed or 0, (), MAX_STEPS, watcher, is_over)
             found = orders.explore(most, None, replay)
     except ScheduleError as error:

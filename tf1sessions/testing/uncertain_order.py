@@ -35,7 +35,7 @@ from tf1sessions.testing.vector_clocks import active, may_acquire, release
 __all__ = ["patches"]
 
 
-class _Channel:
+class _UncertainToken:
     """Token that one end releases and the other possibly acquires, with a name for reports."""
 
     def __init__(self, name: str) -> None:
@@ -43,8 +43,8 @@ class _Channel:
 
 
 #: Sockets and connections by object; pipes by device and inode, which are theirs as long as they are open.
-_channels: weakref.WeakKeyDictionary[Any, _Channel] = weakref.WeakKeyDictionary()
-_pipes: dict[tuple[int, int], _Channel] = {}
+_channels: weakref.WeakKeyDictionary[Any, _UncertainToken] = weakref.WeakKeyDictionary()
+_pipes: dict[tuple[int, int], _UncertainToken] = {}
 
 
 def patches() -> Iterator[Patch]:
@@ -53,18 +53,18 @@ def patches() -> Iterator[Patch]:
         yield from each()
 
 
-def _release(channel: _Channel | None) -> None:
+def _release(channel: _UncertainToken | None) -> None:
     if channel is not None:
         release(channel)
 
 
-def _may_acquire(channel: _Channel | None) -> None:
+def _may_acquire(channel: _UncertainToken | None) -> None:
     if channel is not None:
         may_acquire(channel, channel.name)
 
 
 def _connect(name: str, ends: Iterable[Any]) -> None:
-    channel = _Channel(name)
+    channel = _UncertainToken(name)
     for end in ends:
         _channels[end] = channel
 
@@ -73,7 +73,7 @@ def _sends(kind: Any, method: str, name: str = "") -> Patch:
     """Hook a method by which an object sends; one that has no other end is named, and is a channel by itself."""
 
     def before(self: Any) -> None:
-        _release(_channels.setdefault(self, _Channel(name)) if name else _channels.get(self))
+        _release(_channels.setdefault(self, _UncertainToken(name)) if name else _channels.get(self))
 
     return hooked(kind, method, before=before)
 
@@ -91,7 +91,7 @@ def _receives(kind: Any, method: str) -> Patch:
 # -- pipes and sockets ------------------------------------------------------------------------------------------------
 
 
-def _pipe(fd: Any) -> _Channel | None:
+def _pipe(fd: Any) -> _UncertainToken | None:
     if not active() or not isinstance(fd, int):
         return None
     try:
@@ -100,7 +100,7 @@ def _pipe(fd: Any) -> _Channel | None:
         return None
     if not stat.S_ISFIFO(found.st_mode):
         return None
-    return _pipes.setdefault((found.st_dev, found.st_ino), _Channel("a pipe"))
+    return _pipes.setdefault((found.st_dev, found.st_ino), _UncertainToken("a pipe"))
 
 
 def _pipe_functions() -> Iterator[Patch]:
@@ -212,7 +212,7 @@ def _process_signals() -> Iterator[Patch]:
             return got
 
         def new_release() -> None:
-            _release(_channels.setdefault(self, _Channel("a semaphore of multiprocessing")))
+            _release(_channels.setdefault(self, _UncertainToken("a semaphore of multiprocessing")))
             release_()
 
         self.acquire, self.release = new_acquire, new_release

@@ -7,7 +7,7 @@ Data flow::
 
 Nothing is noted when a thread begins to wait, so programs pay nothing, and what was made before anybody looked is known
 as well. The innermost frame says that a thread waits, the library's frames around it for what. A condition hands each
-waiting thread a lock of its own, which is locked exactly as long as nobody has notified that thread.
+waiting thread a lock of its own, which is locked exactly as long as that thread was not notified.
 
 Thread-safety: all functions may be called from any thread.
 """
@@ -216,7 +216,7 @@ def _made(condition: Any) -> str:
     return f" made at {place[0]}:{place[1]}" if place else ""
 
 
-# -- who else may end a wait ------------------------------------------------------------------------------------------
+# -- other ways in which a wait may end -------------------------------------------------------------------------------
 
 
 def is_tool(thread: threading.Thread | None, frame: FrameType | None) -> bool:

@@ -211,14 +211,14 @@ case(
 )
 
 
-def network(name):
-    """A case with variables: the function gives tensors, by name."""
+def network(name, **more):
+    """A case with variables: the function gives tensors, by name. ``more`` goes to the case."""
 
     def add(function):
         def run(tf, contrib):
             found = function(tf, contrib.distributions)
             outputs = {key: tf.identity(y, name="out_" + key) for key, y in found.items()}
-            return {"outputs": outputs, "loss": tf.add_n([tf.reduce_sum(y) for y in outputs.values()])}
+            return dict(more, outputs=outputs, loss=tf.add_n([tf.reduce_sum(y) for y in outputs.values()]))
 
         CASES["network " + name] = run
         return function
@@ -278,7 +278,7 @@ def real_nvp_shift(tf, ds):
     return {"forward": b.forward(tf.constant(VALUES[:, 1])), "inverse": b.inverse(tf.constant(VALUES[:, 0]))}
 
 
-@network("batch_normalization")
+@network("batch_normalization", gradients_first=True)  # forward reads the averages that inverse updates
 def batch_normalization(tf, ds):
     b = ds.bijectors.BatchNormalization()
     x = tf.constant(VALUES[:, 0])

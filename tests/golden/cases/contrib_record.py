@@ -4,7 +4,8 @@ A case is a function of ``(tf, contrib)`` that builds a graph and returns a dict
 
 * ``outputs``: name -> tensor, fetched once, after every variable was set to values made from its name;
 * ``loss`` (if there is one): a scalar; the update operations and one step of gradient descent are run, and the
-  variables are recorded after it.
+  variables are recorded after it. With ``gradients_first`` in a run before the updates: those change what the loss
+  reads, and nothing orders the two in one run.
 
 What is recorded: variables (name, shape, dtype), collections (names), outputs (name, dtype, values), variables after
 the step; or the type of the exception. Runs on Python 3.7 too.
@@ -101,6 +102,9 @@ def record(tf, contrib, case):
                 key: _numbers(value) for key, value in session.run(dict(built["outputs"]), feeds).items()
             }
             if step is not None:
+                if built.get("gradients_first"):
+                    made = [gradient for _, gradient in pairs]
+                    feeds = {**feeds, **dict(zip(made, session.run(made, feeds)))}
                 session.run(step, feeds)
                 after = session.run({v.name: v for v in tf.global_variables()})
                 found["after"] = {name: _numbers(value) for name, value in after.items()}

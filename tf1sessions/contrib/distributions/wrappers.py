@@ -348,6 +348,17 @@ class Autoregressive(Distribution):  # type: ignore[misc]
         return self.distribution_fn(value).prob(value)
 
 
+def _limit(name: str, value: Any, dtype: Any, validate_args: bool) -> Any:
+    """A limit as a tensor, which is checked to be a whole number if ``validate_args``; None where there is none."""
+    if value is None:
+        return None
+    limit = tf.convert_to_tensor(value, name=name, dtype=dtype)
+    if validate_args:
+        with tf.control_dependencies([util.assert_integer_form(limit, message="limits must be whole numbers")]):
+            limit = tf.identity(limit)
+    return limit
+
+
 class QuantizedDistribution(Distribution):  # type: ignore[misc]
     """The least whole number that is not less than a draw of ``distribution``, within ``low`` and ``high``."""
 
@@ -366,17 +377,9 @@ class QuantizedDistribution(Distribution):  # type: ignore[misc]
         parameters = dict(locals())
         with tf.name_scope(name, values=[low, high]) as name:
             self._dist = distribution
-            limits = []
-            for key, limit in (("low", low), ("high", high)):
-                if limit is not None:
-                    limit = tf.convert_to_tensor(limit, name=key, dtype=distribution.dtype)
-                    if validate_args:
-                        whole = util.assert_integer_form(limit, message="limits must be whole numbers")
-                        with tf.control_dependencies([whole]):
-                            limit = tf.identity(limit)
-                limits.append(limit)
-            self._low, self._high = limits
-            if validate_args and None not in limits:
+            self._low = _limit("low", low, distribution.dtype, validate_args)
+            self._high = _limit("high", high, distribution.dtype, validate_args)
+            if validate_args and self._low is not None and self._high is not None:
                 below = tf.assert_less(self._low, self._high, message="low must be strictly less than high.")
                 with tf.control_dependencies([below]):
                     self._high = tf.identity(self._high)
@@ -386,7 +389,10 @@ class QuantizedDistribution(Distribution):  # type: ignore[misc]
             validate_args=validate_args,
             allow_nan_stats=distribution.allow_nan_stats,
             parameters=parameters,
-            graph_parents=[*distribution._graph_parents, *[limit for limit in limits if limit is not None]],
+            graph_parents=[
+                *distribution._graph_parents,
+                *[limit for limit in (self._low, self._high) if limit is not None],
+            ],
             name=name,
         )
 

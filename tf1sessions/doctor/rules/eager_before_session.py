@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...source.effects import EAGER_SWITCHES, is_session, makes_operations
 from ..code import Code
 from ..findings import Severity
-from ..order import Step
+from ..order import ProgramStep
 from .rule import Hit, Rule
 
 _ON = frozenset(["tf.enable_eager_execution", "tf.enable_v2_behavior"])
@@ -37,7 +37,7 @@ def find(code: Code) -> Iterator[Hit]:
                     return
 
 
-def has_graph(step: Step) -> bool:
+def has_graph(step: ProgramStep) -> bool:
     """Whether a step is inside a graph, or in a function that TensorFlow traces."""
     for frame in step.frames:
         if frame.kind == "with" and isinstance(frame.node, ast.With):
@@ -48,7 +48,7 @@ def has_graph(step: Step) -> bool:
     return step.call is not None and any(keyword.arg == "graph" for keyword in step.call.keywords)
 
 
-def _spelled_for_two(session: Step) -> bool:
+def _spelled_for_two(session: ProgramStep) -> bool:
     """``tf.compat.v1.Session``: written for TensorFlow 2, where operations run at once."""
     return session.call is not None and ".compat.v1." in ast.unparse(session.call.func)
 

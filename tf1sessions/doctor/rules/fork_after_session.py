@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from ...source.effects import STARTS_CUDA, is_session
-from ..code import Code, Worker
+from ..code import Code, WorkerCall
 from ..findings import Severity
-from ..order import Step
+from ..order import ProgramStep
 from .rule import Hit, Rule
 
 _STRATEGY = re.compile(r"tf\.distribute\.(\w+\.)?\w*Strategy|tf\.contrib\.distribute\.\w*Strategy")
@@ -44,7 +44,7 @@ def _sets_start_method(code: Code) -> bool:
     )
 
 
-def _may_fork(code: Code, worker: Worker) -> bool:
+def _may_fork(code: Code, worker: WorkerCall) -> bool:
     """Whether a worker's process is forked: not where another context is asked for."""
     if worker.kind != "process":
         return False
@@ -57,16 +57,16 @@ def _may_fork(code: Code, worker: Worker) -> bool:
     return True
 
 
-def _forks_at(worker: Worker) -> ast.Call:
+def _forks_at(worker: WorkerCall) -> ast.Call:
     """A Pool forks when it is made, an executor when it gets its first work."""
     return worker.node if ast.unparse(worker.maker.func).endswith("Executor") else worker.maker
 
 
-def _uses_tensorflow(code: Code, worker: Worker) -> bool:
+def _uses_tensorflow(code: Code, worker: WorkerCall) -> bool:
     return any(_is_use(code, step) for step in code.steps_of(worker))
 
 
-def _is_use(code: Code, step: Step) -> bool:
+def _is_use(code: Code, step: ProgramStep) -> bool:
     made = step.path if isinstance(step.node, ast.Call) else None
     return is_session(step.path) or code.is_run(step.node) or bool(made and _STRATEGY.fullmatch(made))
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ...source.effects import makes_operations
 from ...source.names import FunctionNode
-from ..code import Code, Worker
+from ..code import Code, WorkerCall
 from ..findings import Severity
-from ..order import Step
+from ..order import ProgramStep
 from .rule import Hit, Rule
 
 
@@ -31,7 +31,7 @@ def find(code: Code) -> Iterator[Hit]:
                 break
 
 
-def _is_shared(code: Code, worker: Worker, step: Step) -> bool:
+def _is_shared(code: Code, worker: WorkerCall, step: ProgramStep) -> bool:
     """Whether an operation surely goes to a graph from outside the thread: by ``as_default()``, or by its inputs."""
     for frame in step.frames:
         if frame.kind == "with" and isinstance(frame.node, ast.With):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..code import Code
 from ..findings import Severity
-from ..order import Step
+from ..order import ProgramStep
 from .rule import Hit, Rule
 
 _INITIALIZERS = frozenset(["tf.global_variables_initializer", "tf.initialize_all_variables"])
@@ -28,7 +28,7 @@ def find(code: Code) -> Iterator[Hit]:
                 )
 
 
-def _is_restore(step: Step) -> bool:
+def _is_restore(step: ProgramStep) -> bool:
     return step.path == "tf.train.Saver().restore" and step.call is not None and len(step.call.args) >= 1
 
 
@@ -45,7 +45,7 @@ def initializes(code: Code, call: ast.Call) -> bool:
     return False
 
 
-def _same(code: Code, restore: Step, run: Step) -> bool:
+def _same(code: Code, restore: ProgramStep, run: ProgramStep) -> bool:
     """Whether both are for one session, in one pass of every loop, and nothing is restored again after the run."""
     if not code.order.follows(run, restore) or restore.call is None or run.call is None:
         return False
@@ -58,7 +58,7 @@ def _same(code: Code, restore: Step, run: Step) -> bool:
     return _conditions(restore) == _conditions(run)
 
 
-def _conditions(step: Step) -> list[object]:
+def _conditions(step: ProgramStep) -> list[object]:
     return [(frame.node, frame.branch) for frame in step.frames if frame.kind in ("branch", "loop")]
 
 

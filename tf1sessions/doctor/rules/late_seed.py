@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..code import Code
 from ..findings import Severity
-from ..order import Step
+from ..order import ProgramStep
 from .rule import Hit, Rule
 
 _SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed"])
@@ -31,14 +31,14 @@ def find(code: Code) -> Iterator[Hit]:
                 yield Hit(step.node, f"the seed is set after {first.path}(), which does not get it", (first.node,))
 
 
-def _is_random(step: Step) -> bool:
+def _is_random(step: ProgramStep) -> bool:
     if step.path is None or step.call is None or not _RANDOM.fullmatch(step.path):
         return False
     arguments = {keyword.arg for keyword in step.call.keywords}
     return not arguments & {"seed", "initializer", "kernel_initializer", "weights_initializer"}
 
 
-def _alike(one: Step, other: Step) -> bool:
+def _alike(one: ProgramStep, other: ProgramStep) -> bool:
     """Whether both are for the same graph, as far as ``with`` blocks show."""
     return [f.node for f in one.frames if f.kind == "with"] == [f.node for f in other.frames if f.kind == "with"]
 

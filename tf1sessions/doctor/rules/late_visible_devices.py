@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...source.effects import STARTS_CUDA, is_session
 from ..code import Code
 from ..findings import Severity
-from ..order import Step
+from ..order import ProgramStep
 from .rule import Hit, Rule
 
 _VARIABLE = "CUDA_VISIBLE_DEVICES"
@@ -32,7 +32,7 @@ def find(code: Code) -> Iterator[Hit]:
                     yield Hit(step.node, title, others=(first.node,))
 
 
-def sets_variable(code: Code, step: Step) -> bool:
+def sets_variable(code: Code, step: ProgramStep) -> bool:
     """Whether a step sets the variable in this process's environment."""
     node = step.node
     if isinstance(node, ast.Assign):

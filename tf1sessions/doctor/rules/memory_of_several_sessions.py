@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...source.effects import is_session
 from ..code import UNKNOWN, Code
 from ..findings import Severity
-from ..order import Step
+from ..order import ProgramStep
 from .rule import Hit, Rule
 
 _FIELDS = {
@@ -29,12 +29,12 @@ def find(code: Code) -> Iterator[Hit]:
                 yield hit
 
 
-def _is_local(code: Code, step: Step) -> bool:
+def _is_local(code: Code, step: ProgramStep) -> bool:
     call = step.call
     return call is not None and code.argument(call, 0, "target") is None and code.argument(call, 0, "master") is None
 
 
-def _difference(code: Code, first: Step, later: Step) -> Hit | None:
+def _difference(code: Code, first: ProgramStep, later: ProgramStep) -> Hit | None:
     assert first.call is not None and later.call is not None
     before, after = code.config_of(first.call), code.config_of(later.call)
     if before is None or after is None or any(name.startswith("device_count") for name in (*before, *after)):

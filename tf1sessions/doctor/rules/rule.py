@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from ..code import Code
-from ..findings import Finding, Severity, Source
+from ..findings import Finding, FindingSource, Severity
 
 __all__ = ["Hit", "Rule"]
 
@@ -65,7 +65,7 @@ class Rule:
                 title=hit.title,
                 why=hit.why or self.why,
                 fix=hit.fix or self.fix,
-                source=Source.STATIC,
+                source=FindingSource.STATIC,
                 place=place,
                 others=tuple(other for other in others if other != place),
             )

@@ -1,4 +1,4 @@
-"""The reach of the steps that an audit cannot tell by names: the files are ported in memory."""
+"""The reach of the steps that an audit does not know by names: the files are ported in memory."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AS_IT_IS", "Cell", "CudnnGru", "Gru", "Layout", "Part", "Scaled"]
+__all__ = ["AS_IT_IS", "Cell", "CudnnGru", "Gru", "Layout", "Scaled", "VariablePart"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Scaled(Layout):
 
 
 @dataclasses.dataclass(frozen=True)
-class Part(Layout):
+class VariablePart(Layout):
     """The objects have a variable in parts, along one axis; the checkpoint has it whole."""
 
     axis: int

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.porting.checkpoints import assignment
-from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, CudnnGru, Gru, Layout, Part
+from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, CudnnGru, Gru, Layout, VariablePart
 from tf1sessions.porting.checkpoints.names import canonical, role_of, words_of
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Renaming
@@ -450,5 +450,5 @@ def _parting(whole: Spec | None, parts: list[Spec]) -> Layout | None:
         sizes = [part.shape[axis] or 0 for part in parts]
         rest = {part.shape[:axis] + part.shape[axis + 1 :] for part in parts}
         if sum(sizes) == size and rest == {whole.shape[:axis] + whole.shape[axis + 1 :]}:
-            return Part(axis, tuple(sizes))
+            return VariablePart(axis, tuple(sizes))
     return None

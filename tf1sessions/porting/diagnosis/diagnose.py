@@ -27,7 +27,7 @@ from tf1sessions.porting.diagnosis.differences import first_difference, innermos
 from tf1sessions.porting.diagnosis.kernels import KernelDiagnosis
 from tf1sessions.porting.diagnosis.record import CAUSES, Diagnosis
 from tf1sessions.porting.trace_comparison import ComparedTraces, StepParting, StepTensor
-from tf1sessions.porting.trace_graphs import Change, GraphLacking, TraceGraph, changes, counts_part
+from tf1sessions.porting.trace_graphs import GraphChange, GraphLacking, TraceGraph, changes, counts_part
 from tf1sessions.porting.traces import Series, Trace
 
 __all__ = ["diagnose"]
@@ -324,7 +324,7 @@ class _Diagnosing:
 
     # -- code
 
-    def _built(self, found: Sequence[Change]) -> Diagnosis:
+    def _built(self, found: Sequence[GraphChange]) -> Diagnosis:
         first = found[0]
         evidence = []
         if first.right is not None:

@@ -14,7 +14,18 @@ from tf1sessions.porting.parity.measures import Difference
 from tf1sessions.porting.parity.tolerances import Tolerance
 from tf1sessions.texts import printable
 
-__all__ = ["Cause", "Compared", "Comparison", "LeftOut", "Parting", "Use", "errors", "shown", "used", "verdict"]
+__all__ = [
+    "Cause",
+    "Compared",
+    "Comparison",
+    "LeftOut",
+    "Parting",
+    "ToleranceUse",
+    "errors",
+    "shown",
+    "used",
+    "verdict",
+]
 
 #: How many lines of a kind the text has. Arbitrary; the JSON has all.
 _MOST = 12
@@ -100,7 +111,7 @@ class Parting:
 
 
 @dataclasses.dataclass(frozen=True)
-class Use:
+class ToleranceUse:
     """The number of times that a tolerance was used.
 
     Attributes:
@@ -158,7 +169,7 @@ class Comparison:
     missing: tuple[str, ...] = ()
     tensors: tuple[Compared, ...] = ()
     first: Parting | None = None
-    tolerances: tuple[Use, ...] = ()
+    tolerances: tuple[ToleranceUse, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     device: str = "CPU"
@@ -306,7 +317,7 @@ def _counts(tensors: Sequence[Compared]) -> Iterator[str]:
         yield f"{_compared(each)}  ({each.op})"
 
 
-def used(use: Use) -> str:
+def used(use: ToleranceUse) -> str:
     """A tolerance, where it is from and how often it was used, in a line."""
     record = use.tolerance
     if use.beyond:

@@ -28,7 +28,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting.parity import inputs as given_inputs
 from tf1sessions.porting.parity.causes.evidence import gather
 from tf1sessions.porting.parity.causes.registry import find_causes
-from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut, Parting, Use
+from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut, Parting, ToleranceUse
 from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.matching import find_name, given_for, matched, refuse_unknown
 from tf1sessions.porting.parity.measures import measure
@@ -446,7 +446,7 @@ def device() -> str:
     return "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
 
 
-def _uses(compared: Sequence[Compared]) -> tuple[Use, ...]:
+def _uses(compared: Sequence[Compared]) -> tuple[ToleranceUse, ...]:
     groups: dict[Tolerance, list[Compared]] = {}
     for each in compared:
         groups.setdefault(each.tolerance, []).append(each)
@@ -456,5 +456,5 @@ def _uses(compared: Sequence[Compared]) -> tuple[Use, ...]:
         largest = max(within, key=lambda each: each.difference.share if each.difference else 0.0, default=None)
         share = largest.difference.share if largest is not None and largest.difference is not None else 0.0
         beyond = sum(not each.equal for each in members)
-        uses.append(Use(tolerance, len(members), beyond, share, largest.name if largest is not None else ""))
+        uses.append(ToleranceUse(tolerance, len(members), beyond, share, largest.name if largest is not None else ""))
     return tuple(sorted(uses, key=lambda use: (-use.beyond, -use.share)))

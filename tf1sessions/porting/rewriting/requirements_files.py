@@ -45,7 +45,7 @@ _LISTS = frozenset(["install_requires", "extras_require", "tests_require", "setu
 
 
 @dataclasses.dataclass(frozen=True)
-class _Found:
+class _FoundRequirement:
     """A requirement in a text.
 
     Attributes:
@@ -209,7 +209,7 @@ def _remarks(text: str) -> Iterator[str]:
 _LINE = re.compile(r"[ \t]*(?P<text>[A-Za-z0-9][^#\r\n]*?)[ \t]*(?:(?<=\s)#[^\r\n]*)?(?P<end>\r\n|\r|\n|$)")
 
 
-def _in_requirements(source: SourceText) -> Iterator[_Found]:
+def _in_requirements(source: SourceText) -> Iterator[_FoundRequirement]:
     positions = Positions(source.text)
     for number in range(1, len(_lines(source)) + 1):
         yield from _in_line(source, positions, number)
@@ -219,7 +219,7 @@ def _lines(source: SourceText) -> list[str]:
     return re.split(r"\r\n|\r|\n", source.text)
 
 
-def _in_line(source: SourceText, positions: Positions, number: int) -> Iterator[_Found]:
+def _in_line(source: SourceText, positions: Positions, number: int) -> Iterator[_FoundRequirement]:
     """A requirement in a line of its own. One with options, as hashes, or that goes on in the next line, is left."""
     start = positions.line_start(number)
     found = _LINE.match(source.text, start)
@@ -229,10 +229,12 @@ def _in_line(source: SourceText, positions: Positions, number: int) -> Iterator[
     has_comment = "#" in source.text[found.end("text") : found.end()]
     removal = Edit(found.start("text"), found.end("text"), "") if has_comment else Edit(start, found.end(), "")
     more = (source.newline + indent, "")
-    yield _Found(found.start("text"), found.end("text"), number, found["text"], found.start("end"), more, removal)
+    yield _FoundRequirement(
+        found.start("text"), found.end("text"), number, found["text"], found.start("end"), more, removal
+    )
 
 
-def _in_setup_cfg(source: SourceText) -> Iterator[_Found]:
+def _in_setup_cfg(source: SourceText) -> Iterator[_FoundRequirement]:
     positions = Positions(source.text)
     section = key = ""
     for number, line in enumerate(_lines(source), 1):
@@ -244,7 +246,7 @@ def _in_setup_cfg(source: SourceText) -> Iterator[_Found]:
             yield from _in_line(source, positions, number)
 
 
-def _in_setup_py(source: SourceText) -> Iterator[_Found]:
+def _in_setup_py(source: SourceText) -> Iterator[_FoundRequirement]:
     try:
         tree = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -257,7 +259,7 @@ def _in_setup_py(source: SourceText) -> Iterator[_Found]:
             continue
         behind = re.compile(r"\s*,?[ \t]*").match(source.text, end)
         removal = Edit(start, behind.end() if behind else end, "")
-        yield _Found(start + 1, end - 1, node.lineno, text, end, (f", {quote}", quote), removal)
+        yield _FoundRequirement(start + 1, end - 1, node.lineno, text, end, (f", {quote}", quote), removal)
 
 
 def _texts(tree: ast.Module) -> list[tuple[ast.Constant, str]]:

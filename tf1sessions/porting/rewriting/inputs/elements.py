@@ -15,7 +15,7 @@ from .batchers import Batcher, batchers, queue_functions
 from .calls import BATCHES, PRODUCERS, UNKNOWN, tensors_of
 from .readers import Read
 
-__all__ = ["Elements", "Source", "elements_of"]
+__all__ = ["ElementSource", "Elements", "elements_of"]
 
 #: Not once for each element: what is made once, shown, or run.
 _LEAVING = (ast.Return, ast.Yield, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
@@ -23,7 +23,7 @@ _NOT_MAPPED = ("tf.get_variable", "tf.Variable", "tf.summary.", "tf.layers.", "t
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Source:
+class ElementSource:
     """A statement after which there is an element, or a queue of names to read from.
 
     Attributes:
@@ -57,7 +57,7 @@ class Elements:
         before: The statement before which the data set has to be there.
     """
 
-    source: Source
+    source: ElementSource
     scope: ast.Module | ast.FunctionDef
     read: Read | None = None
     through: tuple[ast.FunctionDef, ast.Name] | None = None
@@ -81,7 +81,7 @@ class Elements:
 
 
 def elements_of(
-    file: FileUses, source: Source, reads: list[Read], by_queue: Mapping[ast.FunctionDef, Read]
+    file: FileUses, source: ElementSource, reads: list[Read], by_queue: Mapping[ast.FunctionDef, Read]
 ) -> Elements:
     """Follow the elements of a source to where they become batches, or are returned.
 

@@ -16,7 +16,7 @@ from ..requests.request import NotPossible, refuse_code_in_texts
 from . import coordinators
 from .batchers import Batcher
 from .calls import BATCHES, PRODUCERS, UNKNOWN, is_literal
-from .elements import Elements, Source, elements_of
+from .elements import Elements, ElementSource, elements_of
 from .readers import Read, reads_of
 
 __all__ = ["Pipelines", "rewritten"]
@@ -48,11 +48,11 @@ def rewritten(file: FileUses) -> Pipelines | None:
     if names & PRODUCERS.keys() or _RUNNERS in names:
         refuse_code_in_texts(file)
     if names & PRODUCERS.keys():
-        return _Writer(file).written()
-    return _Writer(file).without_runners() if _RUNNERS in names else None
+        return _PipelineWriter(file).written()
+    return _PipelineWriter(file).without_runners() if _RUNNERS in names else None
 
 
-class _Writer:
+class _PipelineWriter:
     def __init__(self, file: FileUses) -> None:
         self._file = file
         self._texts = Texts(file)
@@ -106,12 +106,12 @@ class _Writer:
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
-    def _producers(self) -> Iterator[Source]:
+    def _producers(self) -> Iterator[ElementSource]:
         for use in self._file.uses:
             if use.call and use.name in PRODUCERS:
                 yield self._source(use.call, use.name == "tf.train.string_input_producer", is_list=True)
 
-    def _source(self, call: ast.Call, is_queue: bool, *, is_list: bool) -> Source:
+    def _source(self, call: ast.Call, is_queue: bool, *, is_list: bool) -> ElementSource:
         statement = self._file.parents[call]
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             raise NotPossible(call, "A queue has no name of its own")
@@ -120,9 +120,9 @@ class _Writer:
         names = [each.id for each in parts if isinstance(each, ast.Name)]
         if len(names) != len(parts) or (is_queue and parts != [target]):
             raise NotPossible(call, "A queue has no name of its own")
-        return Source(statement, call, tuple(names), is_list and parts == [target] and not is_queue, is_queue)
+        return ElementSource(statement, call, tuple(names), is_list and parts == [target] and not is_queue, is_queue)
 
-    def _calls_of(self, function: ast.FunctionDef, returns: ast.Return) -> Iterator[Source]:
+    def _calls_of(self, function: ast.FunctionDef, returns: ast.Return) -> Iterator[ElementSource]:
         """The calls of a function that returns an element: where it is used, there is a data set then."""
         self._check_is_local(function)
         for node in ast.walk(self._file.tree):
@@ -143,7 +143,7 @@ class _Writer:
             if other is not self._file and any(f".{each}".endswith(full) for each in names):
                 raise NotPossible(function, f"{name}() is used in {other.source.shown} as well")
 
-    def _is_handed_on(self, source: Source) -> bool:
+    def _is_handed_on(self, source: ElementSource) -> bool:
         """Write a queue that is only given to functions which make batches of it."""
         around = self._file.around(source.statement)
         scope = next(each for each in around if isinstance(each, ast.FunctionDef | ast.Module))
@@ -173,12 +173,12 @@ class _Writer:
             if isinstance(node, ast.Name) and node.id in _parameters(each)
         }
 
-    def _reading(self, function: ast.FunctionDef, read: Read) -> Source:
+    def _reading(self, function: ast.FunctionDef, read: Read) -> ElementSource:
         """A function that is given a queue, as a source."""
         self._check_is_local(function)
         call = self._file.parents[read.queue]
         assert isinstance(call, ast.Call)
-        return Source(function, call, (read.queue.id,), False, True)
+        return ElementSource(function, call, (read.queue.id,), False, True)
 
     # -- what it becomes ----------------------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ class _Writer:
     def _scope_name(self, found: Elements) -> str:
         return f"{found.scope.name}()" if isinstance(found.scope, ast.FunctionDef) else "the module"
 
-    def _write_source(self, source: Source, data: str) -> None:
+    def _write_source(self, source: ElementSource, data: str) -> None:
         """Replace the statement that makes a queue, or calls what returned an element."""
         if isinstance(source.statement, ast.FunctionDef):
             return

@@ -141,12 +141,11 @@ class GraphClass:
         nodes = [node for statement in self.statements for node in ast.walk(statement)]
         while size != (size := len(names) + len(attributes)):
             for values, targets in filter(None, map(_bindings, nodes)):
-                if any(self._has_graph(each, names, attributes, builders) for each in values):
-                    for target in [node for one in targets for node in ast.walk(one)]:
-                        if isinstance(target, ast.Name) and target.id != SELF:
-                            names.add(target.id)
-                        elif (name := self_attribute(target)) is not None:
-                            attributes.add(name)
+                if not any(self._has_graph(each, names, attributes, builders) for each in values):
+                    continue
+                bound = [node for one in targets for node in ast.walk(one)]
+                names |= {node.id for node in bound if isinstance(node, ast.Name) and node.id != SELF}
+                attributes |= {name for name in map(self_attribute, bound) if name is not None}
         return attributes
 
     def _has_graph(self, value: ast.expr, names: set[str], attributes: set[str], builders: set[str]) -> bool:

@@ -219,7 +219,7 @@ class Modules:
 
     def write(self) -> dict[ast.stmt, list[str]]:
         """The classes: function -> its new lines."""
-        return {found.function: _Writer(self, found).lines() for found in self._classes.values()}
+        return {found.function: _ClassWriter(self, found).lines() for found in self._classes.values()}
 
 
 def _camel(name: str) -> str:
@@ -259,7 +259,7 @@ _RESERVED = frozenset(
 _MARK = "\0"  # around a name that is written otherwise in the constructor than in the call
 
 
-class _Writer:
+class _ClassWriter:
     """Writes one class."""
 
     def __init__(self, modules: Modules, found: ModuleClass) -> None:

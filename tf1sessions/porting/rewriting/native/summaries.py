@@ -16,7 +16,7 @@ from .texts import INDENT, Texts, indented
 
 __all__ = [
     "SUMMARIES",
-    "Summary",
+    "SummaryCall",
     "check_tags",
     "is_merge",
     "merged",
@@ -31,7 +31,7 @@ _MERGES = frozenset(["tf.summary.merge_all", "tf.summary.merge"])
 
 
 @dataclasses.dataclass(frozen=True)
-class Summary:
+class SummaryCall:
     """One summary.
 
     Attributes:
@@ -63,7 +63,7 @@ class Summary:
         return f'"{self.scope}" + {name}' if is_plain else f'"{self.scope}" + ({name})'
 
 
-def summary(kinds: Kinds, texts: Texts, item: Item, names: OpNames) -> list[Summary]:
+def summary(kinds: Kinds, texts: Texts, item: Item, names: OpNames) -> list[SummaryCall]:
     """Read the summaries that a statement makes; those that a loop makes of variables are taken out of it.
 
     Raises:
@@ -106,7 +106,7 @@ def _literal(texts: Texts, names: OpNames, scope: str | None, name: ast.expr) ->
     return f"{quote}{names.unique(scope, str(name.value))}{quote}"
 
 
-def check_tags(texts: Texts, found: Sequence[Summary]) -> None:
+def check_tags(texts: Texts, found: Sequence[SummaryCall]) -> None:
     """Refuse tags that are computed and equal: TensorFlow 1 gives each one of its own.
 
     Raises:
@@ -141,7 +141,7 @@ def is_merge(kinds: Kinds, node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and kinds.symbol(node.func) in _MERGES
 
 
-def merged(kinds: Kinds, call: ast.Call, summaries: Sequence[Summary]) -> list[Summary]:
+def merged(kinds: Kinds, call: ast.Call, summaries: Sequence[SummaryCall]) -> list[SummaryCall]:
     """The summaries that a call merges.
 
     Raises:
@@ -160,7 +160,7 @@ def merged(kinds: Kinds, call: ast.Call, summaries: Sequence[Summary]) -> list[S
     return found
 
 
-def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[Summary]) -> list[str]:
+def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[SummaryCall]) -> list[str]:
     """The lines of the function that writes the values of summaries."""
     lines: list[str] = []
     loop: ast.For | None = None

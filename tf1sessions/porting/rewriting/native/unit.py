@@ -173,7 +173,7 @@ class Unit:
         self.frozen: set[Request] = set()
         self.after: dict[Item, list[str]] = {}
         self.averaged: dict[Item, tuple[str, str]] = {}
-        self.merges: dict[Item, list[summaries.Summary]] = {}
+        self.merges: dict[Item, list[summaries.SummaryCall]] = {}
         self.writers: dict[Item, str] = {}
         self.steps: dict[Item, TapeStep] = {}
         self.tape_lists: set[Item] = set()
@@ -288,20 +288,20 @@ class Unit:
         )
 
     def _note_names(self, statements: Iterable[ast.stmt]) -> None:
-        for each in statements:
-            for node in ast.walk(each):
-                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                    if creates(self.kinds.symbol(node.value.func)) == "queue":
-                        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-                        self.kinds.queues |= dict.fromkeys(names, node.value)
-                    if creates(self.kinds.symbol(node.value.func)) == "average":
-                        self.kinds.averages |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-                    if self.kinds.symbol(node.value.func) in PLACEHOLDERS:
-                        for target in node.targets:
-                            if not isinstance(target, ast.Name):
-                                raise NotPossible(node, "A placeholder has no name of its own")
-                            self.kinds.placeholders.add(target.id)
-                            self.feed_order.append(target.id)
+        for node in (node for each in statements for node in ast.walk(each)):
+            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                continue
+            symbol = self.kinds.symbol(node.value.func)
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            if creates(symbol) == "queue":
+                self.kinds.queues |= dict.fromkeys(names, node.value)
+            if creates(symbol) == "average":
+                self.kinds.averages |= set(names)
+            if symbol in PLACEHOLDERS:
+                if len(names) != len(node.targets):
+                    raise NotPossible(node, "A placeholder has no name of its own")
+                self.kinds.placeholders |= set(names)
+                self.feed_order += names
 
     def _check_feeds(self) -> None:
         for request in self.requests:
@@ -339,7 +339,7 @@ class Unit:
 
     def _read_summaries(self) -> None:
         """Requests fetch the values of summaries, as a dict; a function writes them."""
-        found: list[summaries.Summary] = []
+        found: list[summaries.SummaryCall] = []
         names = OpNames(self.kinds)
         for item in list(self.items):
             value = getattr(item.statement, "value", None)
@@ -357,7 +357,7 @@ class Unit:
             elif isinstance(value, ast.Call) and summaries.is_merge(self.kinds, value):
                 self._summary(item, summaries.merged(self.kinds, value, found))
 
-    def _summary(self, item: Item, parts: list[summaries.Summary]) -> None:
+    def _summary(self, item: Item, parts: list[summaries.SummaryCall]) -> None:
         """A statement binds the values of summaries in place of the summaries."""
         assert isinstance(item.statement, ast.Assign)
         item.kind = Kind.TENSOR
