@@ -24,7 +24,6 @@ from typing import Any
 
 from ..errors import ConfigError, UnsupportedEnvironmentError
 from ..pools.ray_versions import version_reader
-from . import importer, queue_threads
 
 __all__ = ["VARIABLE", "HandStarted", "begin", "read"]
 
@@ -39,7 +38,7 @@ _log = logging.getLogger("tf1sessions")
 
 @dataclasses.dataclass(frozen=True)
 class HandStarted:
-    """What the command line of a task says.
+    """The versions and limits in the command line of a task.
 
     Args:
         versions: Those of Python, TensorFlow and tf1sessions that all tasks are to have, by name.
@@ -145,11 +144,12 @@ class PeerWatch:
 
     def start(self) -> None:
         """Watch from now on."""
-        importer.after_import(self._watch_sessions)
+        # Late, because these import TensorFlow, and `launch --print` does without.
+        importlib.import_module("tf1sessions.scripts.importer").after_import(self._watch_sessions)
         threading.Thread(target=self._watch, name="tf1sessions cluster", daemon=True).start()
 
-    def _watch_sessions(self, _: Any) -> None:
-        session = importlib.import_module("tensorflow.python.client.session").BaseSession
+    def _watch_sessions(self, face: Any) -> None:
+        session = next(each for each in face.Session.__mro__ if each.__name__ == "BaseSession")
         original = session.run
 
         @functools.wraps(original)
@@ -176,7 +176,7 @@ class PeerWatch:
                     f"{who} did not come within {self._task.start_limit_secs:g} s (--start-limit of launch): sessions "
                     "would wait for it for ever. Is it started, and does the network let this machine reach it?"
                 )
-                queue_threads.end_process(1)
+                importlib.import_module("tf1sessions.scripts.queue_threads").end_process(1)
             if waited > min(_NAMED_SECS, self._task.start_limit_secs / 2) and not is_named:
                 is_named = True
                 _log.warning(f"{who} has not come after {waited:.0f} s; sessions of this cluster wait for it")
