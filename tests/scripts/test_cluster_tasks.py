@@ -12,7 +12,8 @@ import pytest
 from support import ROOT
 
 from tf1sessions.errors import ConfigError, UnsupportedEnvironmentError
-from tf1sessions.scripts.cluster_tasks import VARIABLE, HandStarted, _peers, begin, read
+from tf1sessions.scripts.cluster_tasks import VARIABLE, HandStarted, read
+from tf1sessions.scripts.cluster_watch import _peers, begin
 
 
 def config(*workers: str, index: int = 0) -> str:
@@ -72,8 +73,8 @@ def test_a_task_that_never_comes_ends_what_waits_for_it(tmp_path: Path) -> None:
 # As program.execute() begins, without TensorFlow, which takes seconds to import.
 RUN = """
 import logging, runpy, sys
-from tf1sessions.scripts import cluster_tasks
+from tf1sessions.scripts import cluster_watch
 logging.basicConfig(format="%(message)s")
-cluster_tasks.begin()
+cluster_watch.begin()
 runpy.run_path(sys.argv[1], run_name="__main__")
 """

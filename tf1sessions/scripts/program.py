@@ -28,7 +28,7 @@ from ..errors import Tf1SessionsError
 from ..source import python2
 from ..source.notebooks import read as read_notebook
 from ..texts import printable
-from . import cluster_tasks, exits, importer, notebooks, queue_threads, seed_words, settings
+from . import cluster_watch, exits, importer, notebooks, queue_threads, seed_words, settings
 from .payload import ProgramPayload
 from .streams import to_log
 
@@ -73,7 +73,7 @@ def execute(
     multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     interrupted = _DieOfInterrupt()
     try:
-        cluster_tasks.begin()
+        cluster_watch.begin()
     except Tf1SessionsError as error:  # nothing of the program has run
         _log.error(str(error))
         return 2
