@@ -30,7 +30,8 @@ from tf1sessions.pools.processes import ProcessSessionPool
 from tf1sessions.pools.ray_pool import RaySessionPool, put_model
 
 ROUNDS = 5
-JOBS = 200
+JOBS = 20  # in a row, before the next way has its turn
+JOB_ROUNDS = 50
 STORE = 400 << 20
 NODE = {"num_cpus": 2, "object_store_memory": STORE}
 
@@ -88,17 +89,17 @@ def take_turns(ways, count, rounds=ROUNDS):
 
 def jobs(ours, process, actor):
     print(f"\njobs, one after another on one worker {'actor':>17} {'process':>8}")
-    for name, function, args, count in (
-        ("nothing", abs, (1,), JOBS),
-        ("10 ms", wait, (0.01,), 40),
-        ("100 ms", wait, (0.1,), 8),
+    for name, function, args, count, rounds in (
+        ("nothing", abs, (1,), JOBS, JOB_ROUNDS),
+        ("10 ms", wait, (0.01,), 40, ROUNDS),
+        ("100 ms", wait, (0.1,), 8, ROUNDS),
     ):
         ways = {
             "ours": lambda: ours.submit(function, *args).result(),  # noqa: B023
             "actor": lambda: ray.get(actor.call.remote(function, *args)),  # noqa: B023
             "process": lambda: process.submit(function, *args).result(),  # noqa: B023
         }
-        row(name, take_turns(ways, count), count, "ms", 1000)
+        row(name, take_turns(ways, count, rounds), count, "ms", 1000)
 
 
 def arrays(ours, process, actor):

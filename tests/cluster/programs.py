@@ -95,6 +95,35 @@ for _ in range(30):
 print("weight %.3f of %d" % (weight.numpy(), strategy.num_replicas_in_sync))
 """
 
+# A collective strategy in the session of a server; with the whole batch the losses are those of two workers.
+COLLECTIVE = """
+import json, os
+import numpy as np
+import tensorflow as tf
+
+strategy = tf.contrib.distribute.CollectiveAllReduceStrategy()
+task = json.loads(os.environ["TF_CONFIG"])
+number = task["task"]["index"]
+config = strategy.update_config_proto(tf.ConfigProto())
+server = tf.train.Server(task["cluster"], task["task"]["type"], number, config=config)
+x = np.arange(8, dtype=np.float32).reshape(8, 1)[number::2]
+with strategy.scope():
+    weight = tf.get_variable("weight", [1, 1], initializer=tf.ones_initializer())
+    optimizer = tf.train.GradientDescentOptimizer(0.01)
+
+    def step():
+        loss = tf.reduce_mean(tf.square(tf.matmul(tf.constant(x), weight) - 3.0 * x)) / strategy.num_replicas_in_sync
+        with tf.control_dependencies([optimizer.minimize(loss)]):
+            return tf.identity(loss)
+
+    losses = strategy.reduce(tf.distribute.ReduceOp.SUM, strategy.experimental_run_v2(step), axis=None)
+    (loss,) = strategy.experimental_local_results(losses)
+    init = tf.global_variables_initializer()
+with tf.Session(server.target, config=config) as session:
+    session.run(init)
+    print("losses", *[round(float(session.run(loss)), 3) for _ in range(4)])
+"""
+
 IN_GRAPH = """
 import sys
 import tensorflow as tf

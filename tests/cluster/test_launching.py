@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from plain_jobs import Plain
-from programs import ALONE, BETWEEN_GRAPH, ESTIMATOR, IN_GRAPH, MULTI_WORKER, SUPERVISED
+from programs import ALONE, BETWEEN_GRAPH, COLLECTIVE, ESTIMATOR, IN_GRAPH, MULTI_WORKER, SUPERVISED
 from support import wait_for
 
 pytest_plugins = ("plain_fixture",)
@@ -95,6 +95,14 @@ def test_programs_of_tensorflow_2(plain: Plain) -> None:
     for number in range(2):
         assert "weight 1.500 of 2" in log(plain, "run", f"worker:{number}")
     assert listening  # the servers are on the loopback device
+
+
+def test_a_collective_strategy_in_sessions_on_servers(plain: Plain) -> None:
+    plain.script("collective.py", COLLECTIVE)
+    code, text = ended(launch(plain, "--ps", "0", "--time-limit", "60", "--out", "run", "collective.py"))
+    assert code == 0, text
+    for number in range(2):
+        assert "losses 70.0 29.575 12.495 5.279" in log(plain, "run", f"worker:{number}")
 
 
 def test_an_estimator_with_chief_worker_and_evaluator(plain: Plain) -> None:

@@ -15,6 +15,7 @@ from tf1sessions.cluster import recipes
 from tf1sessions.cluster.flags import TaskFlags
 from tf1sessions.cluster.tasks import Cluster
 from tf1sessions.errors import ConfigError
+from tf1sessions.scripts.cluster_tasks import VARIABLE
 from tf1sessions.scripts.jobs import Job
 
 FLAGS = TaskFlags({"job_name": "job", "worker_hosts": "workers"})
@@ -34,7 +35,7 @@ def test_a_command_line_for_each_task() -> None:
         {"type": "worker", "index": 0},
         {"type": "worker", "index": 1},
     ]
-    assert words[2][1:] == [
+    assert words[2][2:] == [
         *["tf1sessions", "run", "My train.py", "--"],
         *["--job=worker", "--workers=b:9,a:2223", ARGS[0], "a:2222"],
     ]
@@ -86,7 +87,10 @@ def test_objects_for_kubernetes() -> None:
     names = ["my-train-ps-0", "my-train-worker-0", "my-train-worker-1"]
     assert re.findall(r'kind: "Service"\nmetadata:\n  name: "(.*)"', text) == names
     assert re.findall(r'kind: "Job"\nmetadata:\n  name: "(.*)"', text) == [*names, "my-train-evaluator-0"]
-    configs = [json.loads(json.loads(value)) for value in re.findall(r"^ +value: (.*)$", text, re.MULTILINE)]
+    configs = [
+        json.loads(json.loads(value)) for value in re.findall(r'"TF_CONFIG"\n +value: (.*)$', text, re.MULTILINE)
+    ]
+    assert text.count(VARIABLE) == len(configs) == 4 and '\\"versions\\": {}' in text  # a pod has its image's
     assert {json.dumps(config["cluster"]) for config in configs} == {
         json.dumps({"ps": [f"{names[0]}:2222"], "worker": [f"{name}:2222" for name in names[1:]]})
     }

@@ -284,6 +284,22 @@ def main():
 main()
 """,
     ],
+    "colliding-strategies": [
+        """
+first = tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"])
+second = tf.distribute.MirroredStrategy(devices=["GPU:2", "GPU:3"])  # <-
+""",
+        """
+def train(devices):
+    strategy = tf.distribute.MirroredStrategy(devices)  # <-
+for devices in (["GPU:0", "GPU:1"], ["GPU:2", "GPU:3"]):
+    threading.Thread(target=train, args=(devices,)).start()
+""",
+        """
+for pair in ((0, 1), (2, 3)):
+    strategy = tf.distribute.MirroredStrategy([f"GPU:{number}" for number in pair])  # <-
+""",
+    ],
     "mean-in-replica": [
         """
 strategy = tf.distribute.MirroredStrategy()
@@ -801,6 +817,35 @@ with tf.Session() as sess:
 f = tf.function(lambda: 1)
 x = tf.constant(0.0)
 strategy = tf.distribute.MirroredStrategy()
+""",
+    ],
+    "colliding-strategies": [
+        """
+first = tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"])
+second = tf.distribute.MirroredStrategy(["/device:GPU:1", "/gpu:0"])
+""",
+        """
+copying = tf.distribute.ReductionToOneDevice()
+first = tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"], cross_device_ops=copying)
+second = tf.distribute.MirroredStrategy(["GPU:2", "GPU:3"], cross_device_ops=copying)
+""",
+        """
+if len(sys.argv) > 1:
+    strategy = tf.distribute.MirroredStrategy(["GPU:0", "GPU:1"])
+else:
+    strategy = tf.distribute.MirroredStrategy(["GPU:2", "GPU:3"])
+""",
+        """
+def train(devices):
+    strategy = tf.distribute.MirroredStrategy(devices)
+for devices in (["GPU:0", "GPU:1"], ["GPU:2", "GPU:3"]):
+    multiprocessing.Process(target=train, args=(devices,)).start()
+""",
+        """
+def train(rows):
+    strategy = tf.distribute.MirroredStrategy()
+for rows in ([1], [2]):
+    threading.Thread(target=train, args=(rows,)).start()
 """,
     ],
     "mean-in-replica": [

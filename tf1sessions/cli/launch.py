@@ -301,7 +301,7 @@ def _print(form: str, job: Job, settings: LaunchSettings, hosts: str | None) -> 
     names = hosts.split(",") if hosts is not None else [f"HOST{number}" for number in range(1, count + 1)]
     shape = (settings.ps, settings.workers, settings.chief, settings.evaluator)
     cluster = Cluster.at(recipes.addresses(names, count), *shape)
-    for line in recipes.FORMS[form](recipes.Recipe(job, cluster, found, settings.tf2)):
+    for line in recipes.FORMS[form](recipes.Recipe(job, cluster, found, settings.tf2, settings.start_limit_secs)):
         click.echo(line)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from tf1sessions.cluster import flags
 from tf1sessions.cluster.tasks import Cluster, Task
 from tf1sessions.errors import ConfigError
+from tf1sessions.scripts.cluster_tasks import VARIABLE, HandStarted
 from tf1sessions.scripts.jobs import Job
 
 __all__ = ["FORMS", "PORT", "Recipe", "addresses"]
@@ -29,12 +30,27 @@ class Recipe:
         cluster: The cluster.
         found: The program's flags.
         tf2: Whether the program is TensorFlow 2, which runs by plain Python.
+        start_limit_secs: How long a task waits for the others to come.
     """
 
     job: Job
     cluster: Cluster
     found: flags.TaskFlags
     tf2: bool = False
+    start_limit_secs: float = 300.0
+
+    def environment(self, task: Task, one_image: bool = False) -> dict[str, str]:
+        """The variables of a task.
+
+        Args:
+            task: One of the cluster.
+            one_image: Whether all tasks have the same versions anyway, whatever this machine has.
+        """
+        found = {"TF_CONFIG": self.cluster.tf_config(task)}
+        if not self.tf2:
+            limits = HandStarted(trains=self.trains(task), start_limit_secs=self.start_limit_secs)
+            found[VARIABLE] = (replace(limits, versions={}) if one_image else limits).variable()
+        return found
 
     def words(self, task: Task) -> list[str]:
         """The command line of a task, without its environment."""
@@ -87,7 +103,8 @@ def commands(recipe: Recipe) -> list[str]:
     ]
     for task in recipe.cluster.tasks:
         where = f", on {task.address.rpartition(':')[0]}" if task.address else ""
-        words = [f"TF_CONFIG={shlex.quote(recipe.cluster.tf_config(task))}", shlex.join(recipe.words(task))]
+        variables = [f"{name}={shlex.quote(value)}" for name, value in recipe.environment(task).items()]
+        words = [*variables, shlex.join(recipe.words(task))]
         lines += [f"# {task.name}{where}", " ".join(words)]
     return lines
 
@@ -107,8 +124,8 @@ def slurm(recipe: Recipe) -> list[str]:
         "workers=()",
     ]
     for number, task in enumerate(machines.tasks):
-        environment = f"TF_CONFIG={machines.tf_config(task)}"
-        words = " ".join(_in_bash(word) for word in ["env", environment, *placed.words(task)])
+        variables = [f"{name}={value}" for name, value in placed.environment(task).items()]
+        words = " ".join(_in_bash(word) for word in ["env", *variables, *placed.words(task)])
         step = f'srun --nodes=1 --ntasks=1 --nodelist="${{H[{number}]}}" {words} &'
         lines.append(step + (" workers+=($!)" if placed.trains(task) else "") + f"  # {task.name}")
     return [
@@ -151,7 +168,7 @@ def kubernetes(recipe: Recipe) -> list[str]:
             "name": "tensorflow",
             "image": "IMAGE",
             "command": placed.words(task),
-            "env": [{"name": "TF_CONFIG", "value": machines.tf_config(task)}],
+            "env": [{"name": name, "value": value} for name, value in placed.environment(task, True).items()],
             "ports": [{"containerPort": PORT}],
         }
         pod = {"metadata": {"labels": labels}, "spec": {"restartPolicy": "OnFailure", "containers": [container]}}

@@ -70,6 +70,11 @@ class JobAccounts:
         self._counts: dict[str, Any] = dict.fromkeys(COUNTED, 0) | {"busy_seconds": 0.0}
         self._unfinished: dict[PoolJob, None] = {}  # a set that keeps the order
 
+    @property
+    def reports_progress(self) -> bool:
+        """Whether somebody wants each change."""
+        return self._progress is not None
+
     def statistics(self) -> PoolStatistics:
         """The counts now."""
         with self.lock:

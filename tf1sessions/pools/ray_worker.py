@@ -59,9 +59,13 @@ class WorkerAnswer(NamedTuple):
     """
 
     stream: bytes
-    buffers: list[Any]
-    may_go_on: bool
-    memory_mb: float
+    buffers: list[Any] = []
+    may_go_on: bool = True
+    memory_mb: float = 0.0
+
+    def is_stream_alone(self) -> bool:
+        """Whether all but the pickle is as by default, and need not be sent."""
+        return not self.buffers and self.may_go_on and not self.memory_mb
 
 
 def worker_class() -> type:
@@ -91,9 +95,10 @@ def worker_class() -> type:
         def ping(self) -> None:
             """Answer."""
 
-        def run(self, stream: bytes, buffers: list[Any], *objects: Any) -> Any:
-            """Run a job. A plain tuple, because Ray takes longer for objects of classes."""
-            return tuple(self._run(stream, buffers, objects))
+        def run(self, stream: bytes, buffers: Any = (), *objects: Any) -> Any:
+            """Run a job. Bytes alone where the answer has no more, else a plain tuple: Ray takes longer for others."""
+            answer = self._run(stream, buffers, objects)
+            return answer.stream if answer.is_stream_alone() else tuple(answer)
 
         def close(self) -> None:
             """Close what was made."""

@@ -24,10 +24,11 @@ from collections.abc import Callable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
+from ..errors import Tf1SessionsError
 from ..source import python2
 from ..source.notebooks import read as read_notebook
 from ..texts import printable
-from . import exits, importer, notebooks, queue_threads, seed_words, settings
+from . import cluster_watch, exits, importer, notebooks, queue_threads, seed_words, settings
 from .payload import ProgramPayload
 from .streams import to_log
 
@@ -71,6 +72,11 @@ def execute(
     sys.path[:] = [given.path0, *(entry for entry in sys.path if entry != "")]
     multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     interrupted = _DieOfInterrupt()
+    try:
+        cluster_watch.begin()
+    except Tf1SessionsError as error:  # nothing of the program has run
+        _log.error(str(error))
+        return 2
     if begin is not None:
         begin()
     exit_code = _run(given, main, interrupted, raised)

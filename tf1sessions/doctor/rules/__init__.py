@@ -17,6 +17,7 @@ Files::
     oversubscribed_threads.py  more threads than cores
     python_bound_threads.py   threads that mostly run Python
     late_multi_worker.py      strategies of several workers after TensorFlow's first use
+    colliding_strategies.py    strategies on different devices of one process
     mean_in_replica.py        means of a replica's part of the batch
     ops_in_loop.py            operations made in a loop
     make_callable_with_feeds.py  make_callable with feeds

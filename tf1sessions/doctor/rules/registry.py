@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    colliding_strategies,
     contrib_missing,
     eager_before_session,
     fork_after_session,
@@ -49,6 +50,7 @@ RULES: dict[str, Rule] = {
         oversubscribed_threads,
         python_bound_threads,
         late_multi_worker,
+        colliding_strategies,
         mean_in_replica,
         ops_in_loop,
         make_callable_with_feeds,
