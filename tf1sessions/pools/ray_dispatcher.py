@@ -303,7 +303,7 @@ class RayDispatcher:
         more = (buffers, *objects) if buffers or objects else ()  # each argument costs Ray 0.03 ms and more
         self._begin(worker, "busy", worker.actor.run.remote(stream, *more), self._on_answer)
 
-    def _warmest(self) -> _Worker | None:
+    def _warmest(self) -> _RayWorker | None:
         """Return the idle worker that worked last, unless it is to be asked first whether it lives."""
         idle = [worker for worker in self._workers if worker.state == "idle"]
         found = max(idle, key=lambda one: one.since, default=None)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...source.names import FunctionNode
-from ..code import Code, Worker
+from ..code import Code, WorkerCall
 from ..findings import Severity
 from .rule import Hit, Rule
 
@@ -28,7 +28,7 @@ def find(code: Code) -> Iterator[Hit]:
     yield from _one_after_another(code, sites)
 
 
-def _in_threads(code: Code, worker: Worker, sites: list[ast.Call]) -> Iterator[Hit]:
+def _in_threads(code: Code, worker: WorkerCall, sites: list[ast.Call]) -> Iterator[Hit]:
     """Strategies whose devices each thread gets as an argument."""
     assert worker.target is not None
     arguments = worker.target.args

@@ -87,9 +87,8 @@ def summary(kinds: Kinds, texts: Texts, item: Item, names: OpNames) -> list[Summ
         literal = _literal(texts, names, None if is_in_loop else names.scope(item), given["name"])
         function = (kinds.symbol(call.func) or "").removeprefix("tf.summary.")
         bound, around = frozenset(item.binds), loop if is_in_loop else None
-        found.append(
-            SummaryCall(function, given["name"], literal, given["tensor"], bound, around, names.scope(item) or "")
-        )
+        scope = names.scope(item) or ""
+        found.append(SummaryCall(function, given["name"], literal, given["tensor"], bound, around, scope))
     return found
 
 
