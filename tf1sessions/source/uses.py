@@ -327,8 +327,7 @@ def _walk(file: FileUses) -> int:
                 base, length = _base(node)  # type: ignore[arg-type]
                 if base is not None:
                     chains.setdefault(base.id, []).append(node)
-                    if depth + length > deepest:
-                        deepest = depth + length
+                    deepest = max(deepest, depth + length)
                     continue
             elif kind is call:
                 calls[node.func] = node  # type: ignore[attr-defined, assignment]

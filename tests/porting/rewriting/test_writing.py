@@ -173,7 +173,7 @@ def test_an_interrupt_leaves_all_or_nothing_written(
 
 @pytest.mark.parametrize("moment", [0, 1, 2, "commit"])
 def test_a_killed_process_leaves_all_or_nothing_written(project: Path, moment: int | str) -> None:
-    """SIGKILL before the nth file is told, and as soon as the renames are asked for: nobody waits for their end."""
+    """SIGKILL before the nth file is renamed, and as soon as the renames are asked for: nobody waits for their end."""
     before = contents(project)
     code = f"""
 import os
@@ -184,12 +184,12 @@ from tf1sessions.source.files import read
 sources = [read(Path({str(project)!r}, name)) for name in {NAMES}]
 files = [FilePort(each, each.with_text(each.text.replace("old", "new"))) for each in sources]
 real = writing._Replacer._send
-told = []
+replacements = []
 def send(replacer, what):
-    if len(told) == {moment!r}:
+    if len(replacements) == {moment!r}:
         os.kill(os.getpid(), 9)
     real(replacer, what)
-    told.append(what)
+    replacements.append(what)
     if what == "commit":
         os.kill(os.getpid(), 9)
 writing._Replacer._send = send
@@ -214,7 +214,7 @@ def kill_when_it_has_renamed_one(monkeypatch: pytest.MonkeyPatch) -> None:
     real = writing._Replacer.commit
 
     def commit(replacer: writing._Replacer) -> None:
-        os.replace(replacer._told[0]["new"], replacer._told[0]["path"])
+        os.replace(replacer._replacements[0]["new"], replacer._replacements[0]["path"])
         replacer._process.kill()
         replacer._process.wait()
         real(replacer)
@@ -230,10 +230,10 @@ def test_a_file_that_cannot_be_put_back_is_named_with_its_copy(project: Path, mo
     kill_when_it_has_renamed_one(monkeypatch)
     put_back = replacing.put_back
 
-    def put_back_failing(told: list[replacing.Replacement]) -> list[list[str]]:
+    def put_back_failing(replacements: list[replacing.Replacement]) -> list[list[str]]:
         monkeypatch.setattr(replacing.os, "replace", failing)
         try:
-            return put_back(told)
+            return put_back(replacements)
         finally:
             monkeypatch.setattr(replacing.os, "replace", real)
 

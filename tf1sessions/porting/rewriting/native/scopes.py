@@ -70,17 +70,22 @@ def check_scopes(file: FileUses, kinds: Kinds) -> None:
             symbol = kinds.symbol(call.func) if isinstance(call, ast.Call) else None
             if symbol not in ("tf.name_scope", "tf.variable_scope") or not isinstance(name, ast.Name):
                 continue
-            around = next((each for each in file.around(block) if isinstance(each, ast.FunctionDef)), file.tree)
-            inside = set(ast.walk(block))
-            for node in ast.walk(around):
-                if not isinstance(node, ast.Name) or node.id != name.id or not isinstance(node.ctx, ast.Load):
-                    continue
-                parent = file.parents[node]
-                if isinstance(parent, ast.Attribute) and parent.attr == "reuse_variables":
-                    if around is file.tree:
-                        raise NotPossible(node, "A scope uses variables again that were made elsewhere")
-                elif symbol != "tf.name_scope" or node not in inside or not isinstance(parent, ast.keyword):
-                    raise NotPossible(node, "A scope is used by its name")
+            _check_uses(file, block, name.id, symbol)
+
+
+def _check_uses(file: FileUses, block: ast.With, name: str, symbol: str) -> None:
+    """Refuse uses of a scope that is bound to a name."""
+    around = next((each for each in file.around(block) if isinstance(each, ast.FunctionDef)), file.tree)
+    inside = set(ast.walk(block))
+    for node in ast.walk(around):
+        if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
+            continue
+        parent = file.parents[node]
+        if isinstance(parent, ast.Attribute) and parent.attr == "reuse_variables":
+            if around is file.tree:
+                raise NotPossible(node, "A scope uses variables again that were made elsewhere")
+        elif symbol != "tf.name_scope" or node not in inside or not isinstance(parent, ast.keyword):
+            raise NotPossible(node, "A scope is used by its name")
 
 
 def _own_name(block: ast.With, item: ast.withitem) -> str | None:
