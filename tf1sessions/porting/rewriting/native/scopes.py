@@ -64,8 +64,8 @@ def check_scopes(file: FileUses, kinds: Kinds) -> None:
     Raises:
         NotPossible: There is such.
     """
-    for block in ast.walk(file.tree):
-        for item in block.items if isinstance(block, ast.With) else ():
+    for block in [each for each in ast.walk(file.tree) if isinstance(each, ast.With)]:
+        for item in block.items:
             call, name = item.context_expr, item.optional_vars
             symbol = kinds.symbol(call.func) if isinstance(call, ast.Call) else None
             if symbol not in ("tf.name_scope", "tf.variable_scope") or not isinstance(name, ast.Name):
