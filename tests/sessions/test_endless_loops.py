@@ -75,7 +75,7 @@ PROGRAM = """
     pool = t1.ThreadSessionPool(1)
     future = pool.submit(job)
     begun.wait(30)
-    time.sleep(0.5)
+    time.sleep(1.5)
     pool.interrupt()
     report(interrupted=type(future.exception(30)).__name__)
 

@@ -540,7 +540,7 @@ def test_a_project_that_does_not_use_it_sees_nothing(pytester: pytest.Pytester) 
             assert not loaded & {"tensorflow", "numpy", "keras", "click", "rich"}
             ours = {name for name in sys.modules if name.startswith("tf1sessions")}
             assert ours == {"tf1sessions", "tf1sessions.errors", "tf1sessions.testing", *(
-                f"tf1sessions.testing.{name}" for name in ("goldens", "plugin", "settings"))}
+                f"tf1sessions.testing.{name}" for name in ("goldens", "limits", "plugin", "settings"))}
 
         def test_nothing_is_changed(request):
             assert threading.Lock.__module__ == "_thread"

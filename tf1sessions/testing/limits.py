@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tf1sessions.errors import UsageError
-from tf1sessions.texts import brief
 
 __all__ = ["MOST_SECS", "MOST_THREADS", "check_secs", "is_secs", "is_threads"]
 
@@ -37,6 +36,8 @@ def check_secs(what: str, value: Any, where: str, *, or_none_at_all: bool = Fals
         UsageError: It is none.
     """
     if not is_secs(value) and not (or_none_at_all and not isinstance(value, bool) and value == 0):
+        from tf1sessions.texts import brief  # a project that does not use the plugin loads next to nothing
+
         least = "from 0 on" if or_none_at_all else "above 0"
         raise UsageError(
             f"{what} is {brief(value)}",
