@@ -150,7 +150,8 @@ def test_ctrl_c_is_heard_where_pytest_was_started_with_it_ignored() -> None:
 @pytest.mark.parametrize(
     ("workers", "change"),
     [
-        (3, {}),
+        (4, {}),
+        (3, {"cores": 2}),
         (4, {"cores": 64}),
         (4, {"cores": 64, "memory": None}),
         (2, {"memory": 9e9}),
@@ -160,7 +161,7 @@ def test_ctrl_c_is_heard_where_pytest_was_started_with_it_ignored() -> None:
         (0, {"trace": True}),
         (0, {"args": [__file__]}),
         (0, {"args": [f"{Path(__file__).name}::a", f"{Path(__file__).name}::b[c]"]}),
-        (3, {"args": [Path(__file__).name, "conftest.py"]}),
+        (4, {"args": [Path(__file__).name, "conftest.py"]}),
     ],
 )
 def test_workers(
