@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -35,3 +36,11 @@ def test_an_unknown_setting_is_refused() -> None:
     entries = {"kind": "script", "path": "/a/b.py", "path0": "/a", "settings": {"fastpath": False}}
     with pytest.raises(TypeError, match="fastpath"):
         ProgramPayload.from_json(entries)
+
+
+def test_the_folder_of_the_program_comes_first_but_on_a_safe_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    payload = ProgramPayload(kind="script", path="/a/b.py", path0="/a")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    assert payload.module_path(["", "/lib"]) == ["/a", "/lib"]
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    assert payload.module_path(["", "/lib"]) == (["/lib"] if sys.version_info >= (3, 11) else ["/a", "/lib"])

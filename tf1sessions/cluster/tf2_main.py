@@ -47,7 +47,7 @@ def execute(payload: Mapping[str, Any]) -> int:
     for name in payload["not_given"]:  # what runs of TF1 programs have, and the user's environment has not
         os.environ.pop(name, None)
     sys.argv = [given.path if given.kind == "module" else given.display, *given.argv]
-    sys.path[:] = [given.path0, *(entry for entry in sys.path if entry != "")]
+    sys.path[:] = given.module_path(sys.path)
     if given.settings.line_buffered:
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     exit_code = _run(given)

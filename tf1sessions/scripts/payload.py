@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -47,7 +49,7 @@ class ProgramPayload:
     Args:
         kind: ``"script"``, ``"module"`` or ``"notebook"``.
         path: The file, or the module's name.
-        path0: What ``sys.path[0]`` becomes; the fork server reads it by this name.
+        path0: The folder that comes first on ``sys.path``; the fork server reads it by this name.
         argv: The arguments after the program's name.
         display: The path as the user typed it; by default ``path``.
         settings: The job's settings.
@@ -78,6 +80,13 @@ class ProgramPayload:
             "settings": asdict(self.settings),
             **self.extra,
         }
+
+    def module_path(self, entries: list[str]) -> list[str]:
+        """Return ``sys.path`` of the program: ``path0``, unless PYTHONSAFEPATH leaves it out as ``python -P`` does, and
+        those entries of this process that are no relative folder.
+        """
+        is_safe = sys.version_info >= (3, 11) and bool(os.environ.get("PYTHONSAFEPATH"))
+        return [*([] if is_safe else [self.path0]), *(entry for entry in entries if entry != "")]
 
     @classmethod
     def from_json(cls, entries: Mapping[str, Any]) -> ProgramPayload:

@@ -69,7 +69,7 @@ def execute(
     settings.apply(given.settings, given.display)
     main = _fresh_main()
     sys.argv = [given.path if given.kind == "module" else given.display, *given.argv]
-    sys.path[:] = [given.path0, *(entry for entry in sys.path if entry != "")]
+    sys.path[:] = given.module_path(sys.path)
     multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     interrupted = _DieOfInterrupt()
     try:
