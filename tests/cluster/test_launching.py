@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ def test_clusters_end_well_three_at_once(plain: Plain) -> None:
     while first.poll() is None:  # the servers are seen from outside: each on the loopback device
         shown = subprocess.run(["ss", "-Hltn"], stdout=subprocess.PIPE, text=True).stdout
         listening |= set(re.findall(r"\S*:\d+(?= )", shown))
+        time.sleep(0.05)  # servers listen for seconds, and need the processors
     code, text = ended(first)
     assert code == 0, text
     assert states(plain, "a") == {"ps:0": "done", "worker:0": "done", "worker:1": "done"}
