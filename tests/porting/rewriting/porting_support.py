@@ -8,6 +8,9 @@ from pathlib import Path
 from tf1sessions.porting.rewriting.rewrite import FilePort, port
 from tf1sessions.source.files import SourceText
 
+#: The files of the fixture ``project`` (conftest.py).
+NAMES = ("a.py", "b.py", "c.py")
+
 
 def ported(text: str, step: str = "py3", path: str = "program.py") -> FilePort:
     """The file with this text after ``step``, as its last step gives it. It can be parsed."""

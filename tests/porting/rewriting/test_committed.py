@@ -7,20 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from porting_support import NAMES
 
 from tf1sessions.porting.rewriting import committed
 from tf1sessions.porting.rewriting.committed import uncommitted
-
-NAMES = ("a.py", "b.py", "c.py")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    for name in NAMES:
-        (folder / name).write_text(f"print('old {name}')\n")
-    return folder
 
 
 def git(folder: Path, *args: str) -> None:

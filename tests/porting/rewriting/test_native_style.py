@@ -97,6 +97,15 @@ def test_summaries_are_written_by_one_function_and_outside_of_scopes():
     assert not any(line.startswith(" ") for line in found.splitlines() if "def write_summaries" in line)
 
 
+WRITING = """
+merged = tf.summary.merge_all()
+writer = tf.summary.FileWriter("logs")
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    s = sess.run(merged, {x: [[1, 2]]})
+    writer.add_summary(s, 0)
+"""
+
 #: Statements that make a summary, and its tag in TensorFlow 1.15.5.
 TAGS = {
     "m = tf.reduce_mean(x)\ntf.summary.scalar('mean', m)": "mean_1",
@@ -111,29 +120,13 @@ TAGS = {
 
 @pytest.mark.parametrize(("statements", "tag"), TAGS.items(), ids=TAGS.values())
 def test_tags_are_those_of_tensorflow_1(statements: str, tag: str):
-    found = native(
-        GRAPH,
-        statements,
-        """
-        merged = tf.summary.merge_all()
-        writer = tf.summary.FileWriter("logs")
-        with tf.Session() as sess:
-            sess.run(tf.global_variables_initializer())
-            s = sess.run(merged, {x: [[1, 2]]})
-            writer.add_summary(s, 0)
-        """,
-    )
+    found = native(GRAPH, statements, WRITING)
     assert f"('{tag}', values['{tag}'], step=step)" in found
 
 
-READING = """
+READING = f"""
 tf.summary.scalar("a", y[0, 0])
-merged = tf.summary.merge_all()
-writer = tf.summary.FileWriter("logs")
-with tf.Session() as sess:
-    sess.run(tf.global_variables_initializer())
-    s = sess.run(merged, {x: [[1, 2]]})
-    writer.add_summary(s, 0)
+{WRITING}
 for event in tf.train.summary_iterator("logs/events"):
     print([each.simple_value for each in event.summary.value])
 """

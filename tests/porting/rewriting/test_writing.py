@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from porting_support import NAMES
 from support import wait_for, without_root
 
 from tf1sessions.errors import UsageError
@@ -26,8 +28,6 @@ from tf1sessions.porting.rewriting.writing import (
 )
 from tf1sessions.source.files import SourceText, read
 
-NAMES = ("a.py", "b.py", "c.py")
-
 
 def source(path: Path) -> SourceText:
     found = read(path)
@@ -38,15 +38,6 @@ def source(path: Path) -> SourceText:
 def changed(path: Path, old: str = "old", new: str = "new") -> FilePort:
     before = source(path)
     return FilePort(before, before.with_text(before.text.replace(old, new)))
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    for name in NAMES:
-        (folder / name).write_text(f"print('old {name}')\n")
-    return folder
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -389,21 +380,43 @@ def test_a_copy_may_leave_out_names(project: Path, tmp_path: Path) -> None:
     assert sorted(os.listdir(out)) == sorted(NAMES)
 
 
-def test_what_lies_beside_a_file_comes_along_for_a_run(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_lies_beside_a_file_comes_along_for_a_run_and_stays_as_it_is(
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(writing, "_SMALL_BYTES", 100)
     (project / "data").mkdir()
-    (project / "data" / "x").write_text("x")
-    (project / "skip").write_text("")
-    monkeypatch.setattr(writing, "_SMALL_BYTES", 64 + (project / "data").lstat().st_size)
-    (project / "large").write_text("much" * (project / "data").lstat().st_size)
-    copy = tmp_path / "copy"
+    (project / "data" / "small").write_text("old")
+    (project / "data" / "large").write_text("old" * 100)
+    (project / "link").symlink_to("data")
+    (project / "skip").mkdir()
+    (project / "skip" / "x").write_text("")
+    before = contents(project)
+    copy = project / "copy"  # as where a script lies in the folder of temporary files
     copy.mkdir()
     roots = [project / "a.py"]
     copy_tree(roots, [changed(project / "a.py")], copy)
     add_neighbours(roots, copy, lambda path: path.endswith("skip"))
     assert (copy / "a.py").read_text() == "print('new a.py')\n"
-    assert sorted(os.listdir(copy)) == ["a.py", "b.py", "c.py", "data", "large"]
-    assert (copy / "large").is_symlink() and not (copy / "data").is_symlink() and not (copy / "b.py").is_symlink()
-    (copy / "data" / "x").write_text("y")
-    assert (project / "data" / "x").read_text() == "x"
+    assert sorted(os.listdir(copy)) == ["a.py", "b.py", "c.py", "data", "link"]
+    assert {path.name for path in copy.rglob("*") if path.is_symlink()} == {"large", "link"}
+    assert (copy / "data" / "large").read_text() == "old" * 100
+    (copy / "link" / "small").write_text("new")
+    (copy / "data" / "made").write_text("new")
+    (copy / "b.py").unlink()
+    os.replace(copy / "data" / "made", copy / "data" / "large")  # as a saver does
+    shutil.rmtree(copy)
+    assert contents(project) == before
+
+
+def test_only_so_much_comes_along(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    roots, copy = [project / "a.py"], tmp_path / "copy"
+    copy.mkdir()
+    copy_tree(roots, [], copy)
+    monkeypatch.setattr(writing, "_COPIED_BYTES", len("print('old b.py')\n"))
+    add_neighbours(roots, copy, lambda path: False)
+    assert {path.name for path in copy.iterdir() if path.is_symlink()} == {"c.py"}
+    (copy / "b.py").unlink()
+    (copy / "c.py").unlink()
+    monkeypatch.setattr(writing, "_MOST_FILES", 1)
+    add_neighbours(roots, copy, lambda path: False)
+    assert sorted(os.listdir(copy)) == ["a.py", "b.py"]

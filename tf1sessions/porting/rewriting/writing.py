@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import itertools
 import json
 import os
 import secrets
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UsageError
+from ...files import walk
 from ...source import files as source_files
 from ...source.files import SourceText
 from ..target import Target
@@ -40,8 +40,10 @@ __all__ = ["add_neighbours", "check_out", "copy_tree", "in_copy", "over_all", "w
 _NEW, _OLD = ".tf1sessions-new-", ".tf1sessions-old-"
 #: How many files are named that cannot be copied.
 _NAMES_SHOWN = 5
-#: What is beside a program is copied for a run up to these sizes (arbitrary: some milliseconds).
-_SMALL_BYTES, _SMALL_FILES = 16 * 2**20, 500
+#: Up to which size a file beside a program is copied for a run, and how much in all. Arbitrary: a tenth of a second.
+_SMALL_BYTES, _COPIED_BYTES = 4 * 2**20, 64 * 2**20
+#: How many files beside a program come along. Arbitrary: more than data sets of single images have.
+_MOST_FILES = 200_000
 
 
 def over_all(steps: Sequence[StepPort]) -> list[FilePort]:
@@ -313,34 +315,54 @@ def copy_tree(
 def add_neighbours(roots: Sequence[Path], folder: Path, is_left_out: Callable[[str], bool]) -> None:
     """Put what lies beside the files of a copy beside them there, too: data and modules that a program reads.
 
-    What is small is copied, so that a program may write into it; the rest is a symbolic link.
+    What a program saves there does not get into the original: folders are new, and files are copies. A large file is a
+    symbolic link, which is replaced where a program writes another file and renames it, as savers do.
 
     Args:
         roots: What was copied: of the folders all is there already.
         folder: The copy.
-        is_left_out: Says of the path of each file and folder whether it is left out.
+        is_left_out: Says of the path of each file and folder whether it is left out. So are pipes and sockets, folders
+            that this user may not read, and what is beyond ``_MOST_FILES`` files.
     """
-    for parent in dict.fromkeys(root.parent for root in roots if not root.is_dir()):
-        for path in sorted(parent.iterdir()):
-            target = folder / path.name
-            if os.path.lexists(target) or is_left_out(os.fspath(path)) or _is_special(os.fspath(path)):
-                continue
-            if path.is_symlink() or not _is_small(path):
-                target.symlink_to(path.resolve(), target_is_directory=path.is_dir())
-            elif path.is_dir():
-                shutil.copytree(path, target, symlinks=True, ignore=_ignored(is_left_out))
-            else:
-                shutil.copy2(path, target)
+    copied, added = 0, 0
+    for top in dict.fromkeys(root.parent for root in roots if not root.is_dir()):
+        for inside, folders, others in walk(top):
+            here = folder / os.path.relpath(inside, top)
+            here.mkdir(exist_ok=True)
+            names = [*folders, *others] if os.access(inside, os.X_OK) else []
+            paths = {name: os.path.join(inside, name) for name in names}
+            left_out = {name for name, path in paths.items() if is_left_out(path) or _is_special(path)}
+            left_out |= {name for name, path in paths.items() if os.path.isdir(path) and os.path.samefile(path, folder)}
+            folders[:] = [name for name in folders if name in paths and name not in left_out]
+            for name in sorted(paths.keys() - left_out):
+                if _is_own_folder(paths[name]) or os.path.lexists(here / name):
+                    continue
+                copied += _add(paths[name], here / name, _COPIED_BYTES - copied, top)
+                added += 1
+                if added == _MOST_FILES:
+                    return
 
 
-def _is_small(path: Path) -> bool:
-    """Whether a file or folder has at most as many bytes and files as are copied for each run."""
-    size = count = 0
-    for each in itertools.chain([path], path.rglob("*") if path.is_dir() else ()):
-        size, count = size + each.lstat().st_size, count + 1
-        if size > _SMALL_BYTES or count > _SMALL_FILES:
-            return False
-    return True
+def _is_own_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _add(path: str, target: Path, most: int, top: Path) -> int:
+    """Copy a file of at most so many bytes, or put a link to it; return how many were copied.
+
+    A relative link that leads to something below ``top`` leads to what is there in the copy.
+    """
+    size, real = os.lstat(path).st_size, Path(os.path.realpath(path))
+    if os.path.islink(path):
+        link = os.readlink(path)
+        is_inside = not os.path.isabs(link) and real.is_relative_to(os.path.realpath(top))
+        target.symlink_to(link if is_inside else real)
+    elif size <= min(most, _SMALL_BYTES) and os.access(path, os.R_OK):
+        shutil.copy2(path, target)
+        return size
+    else:
+        target.symlink_to(real)
+    return 0
 
 
 def in_copy(roots: Sequence[Path], folder: Path, path: Path) -> Path:
