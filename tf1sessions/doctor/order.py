@@ -2,7 +2,7 @@
 
 Data flow: :class:`Order` walks the script from its first line, goes into the program's own functions where they are
 called and into its modules where they are imported, and notes each call and assignment as a :class:`ProgramStep`, with
-what it is in: branches, loops, ``with`` blocks and calls. A function that nobody calls is a sequence of its own.
+what it is in: branches, loops, ``with`` blocks and calls. A function without a call is a sequence of its own.
 :meth:`Order.follows` says whether one step may come after another, which two branches of an ``if`` do not.
 """
 

@@ -72,7 +72,7 @@ class JobAccounts:
 
     @property
     def reports_progress(self) -> bool:
-        """Whether somebody wants each change."""
+        """Whether a progress callback is called at each change."""
         return self._progress is not None
 
     def statistics(self) -> PoolStatistics:

@@ -118,8 +118,8 @@ class _Turn:
 
 
 class RayDispatcher:
-    """Runs the jobs of a pool. Its methods are safe from any thread, those that begin with ``_`` are for its own,
-    or for who has the turn.
+    """Runs the jobs of a pool. Its methods are safe from any thread; those that begin with ``_`` are for the thread
+    that has the turn, mostly its own.
 
     Args:
         start_worker: Makes the actor of this number, and returns it with the reference to its set-up.
@@ -171,7 +171,7 @@ class RayDispatcher:
             if worker is None or self._queue or self._closing or not self._inbox.empty():
                 return False
             self._send(worker, job)
-        except BaseException as error:  # Ctrl-C in this thread: nobody knows how far it came
+        except BaseException as error:  # Ctrl-C in this thread: the job may have been sent or not
             self._accounts.submitted(job)
             self._inbox.put((self._on_broken_off, job, error))
             raise

@@ -64,7 +64,7 @@ def hidden_folder(target: str) -> Iterator[str]:
 
 
 def remove_folder(folder: str | os.PathLike[str]) -> None:
-    """Remove a folder that is ours with all that is in it: copies of folders that nobody may write to as well."""
+    """Remove a folder of this program with all that is in it, copies of read-only folders included."""
     for inner, _, _ in os.walk(folder):
         with contextlib.suppress(OSError):
             os.chmod(inner, 0o700)

@@ -1,4 +1,4 @@
-"""Watch for the other tasks of a cluster that was started by hand; cluster_tasks.py has what it is told."""
+"""Watch for the other tasks of a cluster that was started by hand; cluster_tasks.py reads its settings."""
 
 from __future__ import annotations
 
@@ -95,16 +95,17 @@ class PeerWatch:
             waited = time.monotonic() - began
             if not self._missing:
                 return
-            who = ", ".join(f"{name} ({where})" for name, where in self._missing.items())
+            missing = ", ".join(f"{name} ({where})" for name, where in self._missing.items())
             if waited > self._task.start_limit_secs and self._task.trains and not self._has_run.is_set():
                 _log.error(
-                    f"{who} did not come within {self._task.start_limit_secs:g} s (--start-limit of launch): sessions "
-                    "would wait for it for ever. Is it started, and does the network let this machine reach it?"
+                    f"{missing} did not come within {self._task.start_limit_secs:g} s (--start-limit of launch): "
+                    "sessions would wait for it for ever. Is it started, and does the network let this machine "
+                    "reach it?"
                 )
                 queue_threads.end_process(1)
             if waited > min(_NAMED_SECS, self._task.start_limit_secs / 2) and not is_named:
                 is_named = True
-                _log.warning(f"{who} has not come after {waited:.0f} s; sessions of this cluster wait for it")
+                _log.warning(f"{missing} has not come after {waited:.0f} s; sessions of this cluster wait for it")
 
 
 def _answers(address: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...runtime import tf1 as tf
@@ -97,7 +97,7 @@ def _bessel_undone(found: _Normalization) -> _Normalization:
         count = tf.cast(tf.size(op.inputs[0]) / tf.size(found.variance), tf.float32)
         factor = (count - 1.0) / count
         variance = tf.multiply(found.variance, factor, name="Undo_Bessel_Correction")
-    return _Normalization(**{**vars(found), "variance": variance})
+    return replace(found, variance=variance)
 
 
 def _let_statistics_have_gradients(op: Any) -> None:

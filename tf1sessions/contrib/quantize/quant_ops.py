@@ -39,14 +39,14 @@ SUMMAND = Role(-6.0)  # of an addition, or a sum that no activation follows
 
 
 def quantized(tensor: Any, scope: str, settings: Settings, role: Role) -> Any:
-    """Return ``tensor``, rounded to what some bits tell apart between its least and its largest value.
+    """Return ``tensor``, rounded to the 2**bits levels between its least and its largest value.
 
     Args:
         tensor: The weights of a layer, or an activation; of float32.
         scope: For the variables and operations.
         settings: How many bits, and when.
-        role: Of weights, the range is that of this run, and not an average, and one value fewer is told apart, so that
-            0 is in the middle of a symmetric range.
+        role: For weights, the range is that of this run and not a moving average, and there is one level fewer (a
+            narrow range), so that 0 is in the middle of a symmetric one.
     """
     of_weights = role.of_weights
     bits = settings.weight_bits if of_weights else settings.activation_bits

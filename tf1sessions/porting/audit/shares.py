@@ -72,7 +72,7 @@ def in_shares(shares: Sequence[Sequence[int]], work: Work) -> dict[int, Any]:
         The results by number.
 
     Thread-safety: with more than one share only where :func:`can_fork`, and no other thread may hold a lock of
-    Python's or of a library: in the children nobody would release it.
+    Python's or of a library: it would stay locked in the children.
     """
     children = [_Child(share, work) for share in shares[1:]]
     try:
@@ -142,4 +142,4 @@ def _do(share: Sequence[int], work: Work, requests: BinaryIO, replies: BinaryIO,
         pickle.dump(doing.send(pickle.load(requests)), replies, pickle.HIGHEST_PROTOCOL)
         replies.flush()
     finally:
-        os._exit(0)  # nothing of the parent's is flushed or ended here, and no error told: the parent does the share
+        os._exit(0)  # without flushing what is the parent's; after an error the parent does the share

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["survey"]
 
-#: From how many bytes on a further process pays: one is forked and told in 15 ms, in which 20 kB are read.
+#: From how many bytes on a further process pays: to fork one and exchange results takes 15 ms, in which 20 kB are read.
 _PAYS = 150_000
 _CANNOT_READ = ("it cannot be read", "the folder cannot be read", "there is no such file")
 _OLD_PROTOC = re.compile(r"^DESCRIPTOR = _descriptor\.FileDescriptor\(", re.MULTILINE)
