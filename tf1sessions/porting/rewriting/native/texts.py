@@ -20,7 +20,7 @@ __all__ = ["INDENT", "VERBATIM", "Texts", "indented", "with_spaces"]
 
 INDENT = "    "
 #: What a line begins with that is inside of a string, until the file is written: it is not moved in or out.
-VERBATIM = "\ue000"
+VERBATIM = "\ufdd0"  # no character: no text has it
 
 
 def indented(lines: Iterable[str], depth: int = 1, lead: str = INDENT) -> list[str]:
