@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from plain_jobs import HERE, MARK, Plain
+from plain_jobs import MARK, Plain, python_path
 from support import wait_for
 
 
@@ -17,8 +17,7 @@ from support import wait_for
 def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plain]:
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARK, mark)
-    paths = [str(HERE), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("PYTHONPATH", python_path())
     monkeypatch.chdir(tmp_path)
     made = Plain(tmp_path, mark)
     yield made

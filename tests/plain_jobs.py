@@ -26,6 +26,12 @@ DEADLINE = 60.0
 MARK = "TF1SESSIONS_TEST_MARK"
 
 
+def python_path() -> str:
+    """The PYTHONPATH of jobs, which find the modules beside this one."""
+    entries = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    return os.pathsep.join(entries if str(HERE) in entries else [str(HERE), *entries])
+
+
 def marked(mark: str) -> dict[int, str]:
     """The processes, besides this one, that have the mark of a test in their environment."""
     found = {}

@@ -22,6 +22,8 @@ from tf1sessions.testing.reports import FIX, WHY, Access, Kind, Report
 from tf1sessions.testing.runs import DetectedRun, find_races
 from tf1sessions.testing.suppressions import Suppression
 
+pytest_plugins = ("warm_commands",)
+
 
 def call(*args: str) -> Result:
     return CliRunner().invoke(cli, ["races", *args], prog_name="tf1sessions")
@@ -284,6 +286,7 @@ sys.exit(0 if session.run(read) == 2.0 else 3)
 """
 
 
+@pytest.mark.usefixtures("warm_commands")
 def test_orders_of_a_program_that_runs(tmp_path: Path) -> None:
     (tmp_path / "counter.py").write_text(COUNTER)
     job = Job(script=str(tmp_path / "counter.py"))
@@ -312,6 +315,7 @@ for thread in threads:
 """
 
 
+@pytest.mark.usefixtures("warm_commands")
 def test_suppressions_in_orders(tmp_path: Path) -> None:
     (tmp_path / "racy.py").write_text(RACY)
     job = Job(script=str(tmp_path / "racy.py"))
@@ -420,6 +424,7 @@ def run_until_asked(program: str, folder: Path, signum: signal.Signals | None) -
     return process.returncode, told
 
 
+@pytest.mark.usefixtures("warm_commands")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "inner", "signum"),
@@ -442,6 +447,7 @@ def test_a_server_whose_handler_makes_operations(
     assert any("Const" in name for name in grows[0]["second"]["names"])
 
 
+@pytest.mark.usefixtures("warm_commands")
 @pytest.mark.slow
 def test_programs_that_end(tmp_path: Path) -> None:
     """One that is right and fails by itself, and one that forks; neither has a hazard."""

@@ -9,7 +9,8 @@ import pytest
 from plain_jobs import DEADLINE, Plain
 from support import wait_for
 
-pytest_plugins = ("plain_fixture",)
+pytest_plugins = ("plain_fixture", "warm_commands")
+pytestmark = pytest.mark.usefixtures("warm_commands")
 REAL = ["-m", "tf1sessions", "run"]
 
 HANGS = """

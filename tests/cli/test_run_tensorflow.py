@@ -14,7 +14,7 @@ import pytest
 from plain_jobs import DEADLINE, Plain
 from support import ROOT, wait_for
 
-pytest_plugins = ("plain_fixture",)
+pytest_plugins = ("plain_fixture", "warm_commands")
 REAL = ["-m", "tf1sessions", "run"]
 
 GRAPH = """
@@ -144,6 +144,7 @@ def test_modules_of_the_scripts_own_with_names_of_ours(plain: Plain) -> None:
     assert (done.returncode, done.stdout.decode()) == (0, f"my own six\n{plain.folder}/six.py\n"), done.stderr
 
 
+@pytest.mark.usefixtures("warm_commands")
 def test_readme_command(plain: Plain) -> None:
     scripts = ["digits_cnn.py", "char_rnn.py", "csv_queue_regression.py"]
     done = plain.cli(*(str(ROOT / "examples" / script) for script in scripts), "-j", "2", "--out", "run", program=REAL)
@@ -230,6 +231,7 @@ def test_children_of_a_script_find_its_files_with_names_of_the_standard_library(
     ], done.stderr
 
 
+@pytest.mark.usefixtures("warm_commands")
 def test_deprecation_warnings_are_beside_the_log(plain: Plain) -> None:
     plain.script(
         "old.py",

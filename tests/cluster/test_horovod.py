@@ -19,7 +19,8 @@ from tf1sessions.horovod.launched import VARIABLE, Launched, read
 from tf1sessions.scripts.horovod_modules import is_installed
 from tf1sessions.source.program import read_script
 
-pytest_plugins = ("plain_fixture",)
+pytest_plugins = ("plain_fixture", "warm_commands")
+pytestmark = pytest.mark.usefixtures("warm_commands")
 LAUNCH = ["-m", "tf1sessions", "launch"]
 DEADLINE = 120.0
 

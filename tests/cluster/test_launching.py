@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from plain_jobs import Plain
 from programs import ALONE, BETWEEN_GRAPH, COLLECTIVE, ESTIMATOR, IN_GRAPH, MULTI_WORKER, SUPERVISED
 from support import wait_for
 
-pytest_plugins = ("plain_fixture",)
-pytestmark = pytest.mark.slow
+pytest_plugins = ("plain_fixture", "warm_commands")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("warm_commands")]
 LAUNCH = ["-m", "tf1sessions", "launch"]
 DEADLINE = 120.0
 
@@ -151,20 +152,23 @@ def test_a_program_that_builds_no_server_is_refused(plain: Plain) -> None:
 @pytest.mark.parametrize(
     ("victim", "program"), [("worker:1", BETWEEN_GRAPH), ("ps:0", SUPERVISED), ("worker:0", SUPERVISED)]
 )
-def test_a_task_that_is_terminated_ends_the_cluster(plain: Plain, victim: str, program: str) -> None:
+def test_a_task_that_is_terminated_ends_the_cluster(
+    plain: Plain, warm_commands: Callable[[], dict[int, str]], victim: str, program: str
+) -> None:
     endless = program.replace("last_step=60", "last_step=10**9").replace("count < 60", "True")
     plain.script("train.py", endless)
     with launch(plain, "--out", "run", "train.py") as process:
         wait_for(lambda: is_training(plain), "the workers", DEADLINE)
         name = victim.replace(":", "_")
-        (pid,) = (pid for pid in plain.strays() if holds_log(pid, f"{name}.log"))
+        (pid,) = (pid for pid in warm_commands() if holds_log(pid, f"{name}.log"))
         subprocess.run(["kill", "-TERM", str(pid)], check=True)
         code, text = ended(process)
     assert code == 1
     assert states(plain, "run")[victim] == "killed" and f"{victim} killed by SIGTERM" in text
 
 
-def test_nothing_stays_when_the_launch_is_killed(plain: Plain) -> None:
+def test_nothing_stays_when_the_launch_is_killed(plain: Plain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF1SESSIONS_WARM", "0")  # a server of its own has to end, too
     plain.script("train.py", BETWEEN_GRAPH.replace("last_step=60", "last_step=10**9"))
     with launch(plain, "--out", "run", "train.py") as process:
         wait_for(lambda: is_training(plain), "the workers", DEADLINE)
