@@ -85,19 +85,56 @@ def test_outputs_are_those_of_1_15(run_python: Callable[..., Any]) -> None:
     assert found["cases"] == len(recorder.VALUES) + len(recorder.PUBLISHED_VALUES) + len(recorder.CHECKPOINTS) == 15
 
 
-_SMALL = sorted({*recorder.NETWORKS, *recorder.PUBLISHED} - BIG)
-_BIG = sorted({*recorder.NETWORKS, *recorder.PUBLISHED} & BIG)
+# These are built of the same blocks as the ResNets of fewer layers, whose structure is compared.
+OF_MORE_UNITS = {
+    "resnet_v1_101": [3, 4, 23, 3],
+    "resnet_v1_200": [3, 24, 36, 3],
+    "resnet_v2_152": [3, 8, 36, 3],
+    "resnet_v2_200": [3, 24, 36, 3],
+}
+_COMPARED = {*recorder.NETWORKS, *recorder.PUBLISHED} - OF_MORE_UNITS.keys()
+_SMALL, _BIG = sorted(_COMPARED - BIG), sorted(_COMPARED & BIG)
 
 
 @pytest.mark.parametrize(
     ("chosen", "count"),
-    [(_SMALL, 11), *(pytest.param(_BIG[half::2], 6 - half, marks=pytest.mark.slow) for half in (0, 1))],
-    ids=["small", "big", "other big"],
+    [(_SMALL, 11), pytest.param(_BIG, 7, marks=pytest.mark.slow)],
+    ids=["small", "big"],
 )
 def test_structure_is_that_of_1_15(run_python: Callable[..., Any], chosen: list[str], count: int) -> None:
     assert len(chosen) == count
     found = run_python(PROLOGUE + STRUCTURE, str(GOLDEN), *chosen, deadline=170).results
     assert found["found"] == {}
+
+
+UNITS = """
+from tf1sessions.contrib.slim.nets import resnet_utils
+
+class Stopped(Exception):
+    pass
+
+def stop(net, blocks, output_stride, outputs_collections):
+    raise Stopped(blocks)
+
+resnet_utils.stack_blocks_dense = slim.add_arg_scope(stop)
+found = {}
+for name in sys.argv[2:]:
+    module = modules[name.rpartition("_")[0]]
+    block = getattr(module, module.__name__.rpartition(".")[2] + "_block")
+    try:
+        getattr(module, name)(tf.zeros([1, 33, 33, 3]))
+    except Stopped as error:
+        (blocks,) = error.args
+        units = [len(each.args) for each in blocks]
+        strides = zip(units, [2, 2, 2, 1])
+        expected = [block(f"block{i + 1}", 64 * 2**i, *each) for i, each in enumerate(strides)]
+        found[name] = units if blocks == expected else blocks
+report(found=found)
+"""
+
+
+def test_deeper_resnets_have_more_units(run_python: Callable[..., Any]) -> None:
+    assert run_python(PROLOGUE + UNITS, str(GOLDEN), *OF_MORE_UNITS).results["found"] == OF_MORE_UNITS
 
 
 ERRORS = """
