@@ -592,13 +592,23 @@ def compiled(tf, rnn):
     return found
 
 
+def first_of_each():
+    """The names of the cells of which none before is of the same classes, with other arguments."""
+    names = {}
+    for name, (make, _) in CELLS.items():
+        classes = [word for word in make.__code__.co_names if word[0].isupper()]
+        names.setdefault(tuple(classes), name)
+    return list(names.values())
+
+
 def run(tf, rnn, part=None):
-    """The answers of all cells and cases, or of one part: "cells" or "functions"."""
+    """The answers of all cells and cases, or of one part: "cells", "first cells" or "functions"."""
     answers = {}
-    for name in CELLS if part != "functions" else ():
+    cells = {"functions": [], "first cells": first_of_each()}.get(part, CELLS)
+    for name in cells:
         with tf.Graph().as_default():
             answers["cell " + name] = run_cell(tf, rnn, name)
-    for name, function in CASES.items() if part != "cells" else ():
+    for name, function in CASES.items() if part in (None, "functions") else ():
         with tf.Graph().as_default():
             answers[name] = function(tf, rnn)
     return answers

@@ -60,7 +60,7 @@ def gradients(tf, outputs, key, y, parameters):
 
 
 def everything(tf, d, points, parameters, seeded=True, quantiles=False, omit=()):
-    """All that the distribution ``d`` gives; points are of its samples' dtype."""
+    """All that the distribution ``d`` gives; points are of its samples' dtype, gradients by these and by ``parameters``, if given."""
     outputs = {}
     call(tf, outputs, "batch", d.batch_shape_tensor)
     call(tf, outputs, "event", d.event_shape_tensor)
@@ -78,13 +78,13 @@ def everything(tf, d, points, parameters, seeded=True, quantiles=False, omit=())
         call(tf, outputs, key, getattr(d, key))
     for key in (key for key in DENSITIES if key not in omit):
         y = call(tf, outputs, key, getattr(d, key), points)
-        if key in ("log_prob", "cdf"):
+        if parameters is not None and key in ("log_prob", "cdf"):
             gradients(tf, outputs, key, y, parameters + ([points] if points.dtype.is_floating else []))
     if quantiles:
         call(tf, outputs, "quantile", lambda: d.quantile(tf.cast([0.1, 0.5, 0.9], d.dtype)[:, None, None]))
     if seeded:
         y = call(tf, outputs, "sample", lambda: d.sample([2, 3], seed=42))
-        if "FULLY" in str(d.reparameterization_type):
+        if parameters is not None and "FULLY" in str(d.reparameterization_type):
             gradients(tf, outputs, "sample", y, parameters)
         call(tf, outputs, "one sample", lambda: d.sample(seed=7))
     return outputs
@@ -100,7 +100,9 @@ def case(name, build, points, kinds=USUAL, **keywords):
             d = build(contrib.distributions, tensors, {"validate_args": True} if validate else {})
             at = np.asarray(points, d.dtype.as_numpy_dtype)
             at = tf.constant(at) if known else tf.placeholder_with_default(at, [None] * at.ndim)
-            return {"outputs": everything(tf, d, at, [t for t in tensors.made if t.dtype == d.dtype], **keywords)}
+            # with checks, or without shapes, the gradients are those of the same operations
+            by = [t for t in tensors.made if t.dtype == d.dtype] if known and not validate else None
+            return {"outputs": everything(tf, d, at, by, **keywords)}
 
         CASES[name + kind] = run
 

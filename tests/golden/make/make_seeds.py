@@ -64,7 +64,7 @@ def main(path=None):
     found = {
         "calls": found,
         "graphs": graphs,
-        "fuzz": seed_fuzz.record(0, 150),
+        "fuzz": seed_fuzz.record(0, 60),
         "draws": {name: draws(name) for name in DRAWS},
         "program": program(),
     }
