@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support import ROOT
 
+pytest_plugins = ("warm_commands",)
 GOLDEN = ROOT / "tests" / "golden"
 
 _RECORD = """
@@ -32,6 +33,7 @@ PREDICTION_TOLERANCE = 2e-5
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_commands")
 def test_trains_evaluates_and_resumes_as_1_15_did(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _RECORD, str(GOLDEN), str(tmp_path)],
