@@ -82,7 +82,8 @@ def taped():
     with tf.GradientTape() as tape:
         tape.watch(w)
         loss = tf.reduce_sum(w * w * mine_here)
-    gradients = hvd.DistributedGradientTape(tape, gradient_predivide_factor=8.0).gradient(loss, {"w": w, "unused": tf.constant(0.0)})
+    tape = hvd.DistributedGradientTape(tape, gradient_predivide_factor=8.0)
+    gradients = tape.gradient(loss, {"w": w, "unused": tf.constant(0.0)})
     assert gradients["unused"] is None
     return gradients["w"]
 
