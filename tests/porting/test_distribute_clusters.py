@@ -262,6 +262,7 @@ def test_in_threads_of_a_pool(run_python: Callable[..., PythonRun]) -> None:
 GPUS = (
     _START
     + """
+tf.config.experimental.enable_tensor_float_32_execution(False)  # which rounds those of a part of the batch otherwise
 gpu = tf.config.list_physical_devices("GPU")[0]
 parts = [tf.config.LogicalDeviceConfiguration(memory_limit=1024)] * 2
 tf.config.set_logical_device_configuration(gpu, parts)
