@@ -23,7 +23,7 @@ hidden = tf.layers.dense(x, 16, tf.nn.relu, kernel_initializer=tf.glorot_uniform
 hidden = tf.concat([hidden, tf.reshape(tf.nn.embedding_lookup(embeddings, ids), [-1, 12])], 1)
 logits = tf.layers.dense(hidden, 5, kernel_initializer=tf.glorot_uniform_initializer(seed=7 + rank))
 loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
-optimizer = hvd.DistributedOptimizer(tf.train.MomentumOptimizer(0.1, 0.9))
+optimizer = hvd.DistributedOptimizer(tf.train.MomentumOptimizer(0.1, 0.9), gradient_predivide_factor=2.0)
 train = optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
 mean = hvd.allreduce(loss, name="loss")
 hooks = [hvd.BroadcastGlobalVariablesHook(0)]
@@ -62,6 +62,15 @@ except AttributeError as error:
     assert "no_such_name" in str(error) and "install horovod" in str(error), error
 else:
     raise SystemExit("no error")
+for wrong in ({"backward_passes_per_step": 2}, {"gradient_predivide_factor": 0.0},
+              {"op": hvd.Sum, "gradient_predivide_factor": 2.0}):
+    for optimizer in (tf.train.GradientDescentOptimizer(0.1), tf.keras.optimizers.SGD(0.1)):
+        try:
+            hvd.DistributedOptimizer(optimizer, **wrong)
+        except ValueError as error:
+            assert list(wrong)[-1] in str(error), error
+        else:
+            raise SystemExit(f"no error: {wrong}")
 mine = tf.constant([1.0, 2.0]) * (rank + 1)
 slices = tf.IndexedSlices(tf.ones([1 + rank, 2]), tf.range(1 + rank), [4, 2])
 summed = hvd.allreduce(slices, average=False)
@@ -73,7 +82,8 @@ def taped():
     with tf.GradientTape() as tape:
         tape.watch(w)
         loss = tf.reduce_sum(w * w * mine_here)
-    gradients = hvd.DistributedGradientTape(tape).gradient(loss, {"w": w, "unused": tf.constant(0.0)})
+    tape = hvd.DistributedGradientTape(tape, gradient_predivide_factor=8.0)
+    gradients = tape.gradient(loss, {"w": w, "unused": tf.constant(0.0)})
     assert gradients["unused"] is None
     return gradients["w"]
 
@@ -131,7 +141,8 @@ features = rng.randn(64, 4).astype("f")
 targets = features.sum(1, keepdims=True)
 start = tf.keras.initializers.Constant(1.0 + hvd.rank())
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer=start)])
-optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1 * hvd.size()))
+inner = tf.keras.optimizers.SGD(0.1 * hvd.size())
+optimizer = hvd.DistributedOptimizer(inner, gradient_predivide_factor=4.0, backward_passes_per_step=1)
 model.compile(optimizer, "mse")
 callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback(),
              hvd.callbacks.LearningRateWarmupCallback(warmup_epochs=2)]

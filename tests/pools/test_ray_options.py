@@ -91,22 +91,39 @@ def test_an_address_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> Non
         address = f"127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(UnsupportedEnvironmentError) as caught:  # it is connected to, and says nothing
             RaySessionPool(1, address=address, connect_limit_secs=0.3)
-    assert f"{address} did not answer within 0.3 s" in str(caught.value)
+    assert f"no Ray cluster at {address}: it did not answer within 0.3 s" in str(caught.value)
     with pytest.raises(UnsupportedEnvironmentError, match="refused"):
         RaySessionPool(1, address=address, connect_limit_secs=0.3)
 
 
-def test_who_answers_is_told_apart() -> None:
-    def serve(answer: bytes) -> None:
+def serve_once(server: socket.socket, answer: bytes) -> threading.Thread:
+    """Answer the first connection in a thread."""
+
+    def serve() -> None:
         with server.accept()[0] as connection:
             connection.recv(100)
             connection.sendall(answer)
 
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return thread
+
+
+def test_another_server_at_the_address_is_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", NoRay())  # type: ignore[arg-type]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = serve_once(server, b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        with pytest.raises(UnsupportedEnvironmentError, match="what listens there is no head node of Ray") as caught:
+            RaySessionPool(1, address=f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join(10.0)
+    assert "within" not in str(caught.value)
+
+
+def test_who_answers_is_told_apart() -> None:
     settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
     for answer, told in ((settings, ""), (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no head node of Ray")):
         with socket.create_server(("127.0.0.1", 0)) as server:
-            thread = threading.Thread(target=serve, args=(answer,))
-            thread.start()
+            thread = serve_once(server, answer)
             found = ray_cluster.answers("127.0.0.1", server.getsockname()[1], 10.0)
             thread.join(10.0)
         assert told in found and bool(told) == bool(found)

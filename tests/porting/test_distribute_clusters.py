@@ -29,7 +29,8 @@ from tf1sessions.errors import PeerGoneError, UsageError
 WORKER = (
     _START
     + """
-strategy = tf.distribute.MultiWorkerMirroredStrategy()
+with porting.peers_within(60):
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
 is_first = strategy.cluster_resolver.task_id == 0
 alone, program = Program(), Program()
 porting.distribute(program.legacy, strategy, limit_secs=60)
@@ -95,6 +96,58 @@ def test_workers(run_python: Callable[..., PythonRun], tmp_path: Path) -> None:
         assert len(found["refused"]) == 1 and "another order" in found["refused"][0], found
     assert "worker0.index" in first["saved"] and not any(name.startswith("worker1") for name in first["saved"])
     assert "another process of the cluster has ended" in first["gone"]
+
+
+ALONE = (
+    _START
+    + """
+with porting.peers_within(2):
+    tf.distribute.MultiWorkerMirroredStrategy()
+"""
+)
+
+
+def test_a_worker_that_never_comes_is_named(run_python: Callable[..., PythonRun]) -> None:
+    """The first worker makes its strategy alone, in which TensorFlow holds Python's lock, and heeds no SIGTERM."""
+    first, second = ports(2)
+    cluster = {"worker": [f"127.0.0.1:{first}", f"127.0.0.1:{second}"]}
+    config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": 0}})
+    run = run_python(ALONE, deadline=60, env={"TF_CONFIG": config}, check=False)
+    assert run.returncode == -signal.SIGKILL
+    assert f"worker:1 (127.0.0.1:{second}) did not come within 2 s" in run.stderr, run.stderr[-3000:]
+
+
+PEERS = """
+import os, sys, time
+from tf1sessions import porting
+from tf1sessions.errors import UsageError
+
+for limit in (0, -1, "3", float("nan")):
+    try:
+        with porting.peers_within(limit):
+            pass
+    except UsageError as error:
+        assert repr(limit) in str(error)
+    else:
+        raise SystemExit(f"no error: {limit!r}")
+try:
+    with porting.peers_within(600):
+        os.environ["TF_CONFIG"] = "{"
+        raise KeyError("the program's own")
+except KeyError:
+    pass
+with porting.peers_within(1e-9):  # there is no other task to wait for
+    time.sleep(1.5)
+report(ended=True)
+"""
+
+
+def test_a_limit_for_peers_ends_with_its_block(run_python: Callable[..., PythonRun]) -> None:
+    (port,) = ports(1)
+    config = json.dumps(
+        {"cluster": {"worker": ["127.0.0.1:1", f"127.0.0.1:{port}"]}, "task": {"type": "worker", "index": 1}}
+    )
+    assert run_python(PEERS, deadline=60, env={"TF_CONFIG": config}).results == {"ended": True}
 
 
 SERVERS = (
@@ -209,6 +262,7 @@ def test_in_threads_of_a_pool(run_python: Callable[..., PythonRun]) -> None:
 GPUS = (
     _START
     + """
+tf.config.experimental.enable_tensor_float_32_execution(False)  # which rounds those of a part of the batch otherwise
 gpu = tf.config.list_physical_devices("GPU")[0]
 parts = [tf.config.LogicalDeviceConfiguration(memory_limit=1024)] * 2
 tf.config.set_logical_device_configuration(gpu, parts)

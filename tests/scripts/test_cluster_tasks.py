@@ -12,8 +12,9 @@ import pytest
 from support import ROOT
 
 from tf1sessions.errors import ConfigError, UnsupportedEnvironmentError
+from tf1sessions.scripts.cluster_peers import others
 from tf1sessions.scripts.cluster_tasks import VARIABLE, HandStarted, read
-from tf1sessions.scripts.cluster_watch import _peers, begin
+from tf1sessions.scripts.cluster_watch import begin
 
 
 def config(*workers: str, index: int = 0) -> str:
@@ -38,9 +39,9 @@ def test_a_malformed_variable(text: str) -> None:
 
 
 def test_the_other_tasks_of_a_configuration() -> None:
-    assert _peers(config("a:1", "b:2", index=1)) == {"worker:0": "a:1"}
+    assert others(config("a:1", "b:2", index=1)) == {"worker:0": "a:1"}
     for text in ("", "{}", "[]", '{"cluster": 1, "task": 2}', config("a:1", index=4)):
-        assert _peers(text) == {}
+        assert others(text) == {}
 
 
 PROGRAM = """

@@ -31,6 +31,7 @@ from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings, run_jobs
 from tf1sessions.sessions import gpus
+from tf1sessions.sessions.machine import usable_cores
 
 pytest_plugins = ("plain_fixture",)
 DEADLINE = 30.0
@@ -322,6 +323,23 @@ def test_jobs_under_mps_get_their_part_of_the_multiprocessors(
     given = [*jobs("ab"), Job(script="c.py", env={name: "7"})]
     play(server, given, parallel=at_once)
     assert {spec.name: spec.env.get(name) for spec in server.specs} == {"a": value, "b": value, "c": "7"}
+
+
+def test_a_gpu_is_shared_by_the_jobs_that_see_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside parameter servers, which see none, two workers have a half each."""
+    monkeypatch.setattr(gpus, "look", lambda: gpus.Machine((gpus.Gpu(0, "T4", 16000, 16000),), 4, "NVML", mps=True))
+    for name in ("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"):
+        monkeypatch.delenv(name, raising=False)
+    server = FakeServer()
+    hidden = JobSettings(visible_devices="-1")
+    given = [Job(script="a.py", settings=hidden), Job(script="b.py", env={"CUDA_VISIBLE_DEVICES": ""}), *jobs("cd")]
+    play(server, given, parallel=4)
+    specs = {spec.name: spec for spec in server.specs}
+    for name in "cd":
+        assert specs[name].payload["settings"]["memory_fraction"] == pytest.approx(0.462)
+        assert specs[name].env["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] == "50"
+        assert specs[name].env["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] == "0=7992M"
+        assert specs[name].payload["settings"]["intra_op_threads"] == max(1, usable_cores() // 4)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ class Recipe:
             one_image: Whether all tasks have the same versions anyway, whatever this machine has.
         """
         found = {"TF_CONFIG": self.cluster.tf_config(task)}
+        if task.job == "ps":  # as under launch: it would take memory of a GPU from workers of the same machine
+            found["CUDA_VISIBLE_DEVICES"] = "-1"
         if not self.tf2:
             limits = HandStarted(trains=self.trains(task), start_limit_secs=self.start_limit_secs)
             found[VARIABLE] = (replace(limits, versions={}) if one_image else limits).variable()

@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..runtime import tf1 as tf
 from . import operations, ranks, variables
 from .compression import Compression
-from .operations import Average, Sum
+from .operations import Average
 from .reductions import Contribution, ExchangePart
 
 __all__ = [
@@ -32,7 +32,7 @@ class _Distributed:
     ``get_gradients`` is what models of TensorFlow 1 call, ``_compute_gradients`` is behind ``minimize``.
     """
 
-    _horovod: tuple[Any, bool, int]  # compression, sparse_as_dense, op
+    _horovod: tuple[Any, bool, int, float]  # compression, sparse_as_dense, op, gradient_predivide_factor
 
     def get_gradients(self, loss: Any, params: Any) -> list[Any]:
         found = super().get_gradients(loss, params)  # type: ignore[misc]
@@ -57,6 +57,10 @@ def DistributedOptimizer(
     sparse_as_dense: bool = False,
     gradient_predivide_factor: float = 1.0,
     op: int = Average,
+    num_groups: int = 0,
+    backward_passes_per_step: int = 1,
+    average_aggregated_gradients: bool = False,
+    groups: Any = None,
 ) -> Any:
     """Return a Keras optimizer as the given one, which averages gradients over all ranks before it applies them.
 
@@ -69,32 +73,33 @@ def DistributedOptimizer(
         device_sparse: Ignored.
         compression: How gradients travel.
         sparse_as_dense: Whether gradients that are IndexedSlices become tensors before.
-        gradient_predivide_factor: 1.
+        gradient_predivide_factor: What gradients are divided by before they are added up, and multiplied by afterwards.
         op: Average or Sum.
+        num_groups, groups: Ignored: all gradients are one exchange.
+        backward_passes_per_step: 1.
+        average_aggregated_gradients: Ignored: of more than one backward pass.
 
     Raises:
         UsageError: It is no optimizer, or one of the other arguments is not supported.
     """
-    if gradient_predivide_factor != 1.0 or op not in (Average, Sum):
-        raise UsageError(
-            f"gradient_predivide_factor={gradient_predivide_factor!r}, op={op!r}: 1.0 is there, and hvd.Average or Sum",
-            where="hvd.DistributedOptimizer()",
-        )
+    where = "hvd.DistributedOptimizer()"
+    operations.check_combining(where, op, gradient_predivide_factor, backward_passes_per_step)
     optimizer = tf.keras.optimizers.get(optimizer)
     if not hasattr(optimizer, "get_gradients"):
-        raise UsageError(f"it takes an optimizer of Keras, not {optimizer!r}", where="hvd.DistributedOptimizer()")
+        raise UsageError(f"it takes an optimizer of Keras, not {optimizer!r}", where=where)
     config = optimizer.get_config()
     if name is not None:
         config["name"] = name
-    return _distribute(type(optimizer).from_config(config), compression, sparse_as_dense, op)
+    combining = (compression, sparse_as_dense, op, float(gradient_predivide_factor))
+    return _distribute(type(optimizer).from_config(config), combining)
 
 
-def _distribute(optimizer: Any, compression: Any, sparse_as_dense: bool, op: int) -> Any:
+def _distribute(optimizer: Any, combining: tuple[Any, bool, int, float]) -> Any:
     """Make an optimizer a distributed one."""
     kind = type(optimizer)
     if not isinstance(optimizer, _Distributed):
         optimizer.__class__ = type(kind.__name__, (_Distributed, kind), {"__module__": kind.__module__})
-    optimizer._horovod = (compression, sparse_as_dense, op)
+    optimizer._horovod = combining
     return optimizer
 
 
@@ -163,5 +168,5 @@ def load_model(
     known = {each.__name__: each for each in custom_optimizers or ()}
     model = tf.keras.models.load_model(filepath, custom_objects={**known, **(custom_objects or {})})
     if getattr(model, "optimizer", None) is not None:  # a model that was not compiled has none
-        _distribute(model.optimizer, compression, False, Average)
+        _distribute(model.optimizer, (compression, False, Average, 1.0))
     return model

@@ -36,6 +36,7 @@ __all__ = [
     "allreduce",
     "average_all",
     "broadcast",
+    "check_combining",
     "exchanged",
     "rank_op",
     "size_op",
@@ -255,7 +256,31 @@ def _root(root_rank: int) -> int:
     return int(root_rank)
 
 
-def average_all(gradients: Sequence[Any], name: str, compression: Any, sparse_as_dense: bool, op: int) -> list[Any]:
+def check_combining(where: str, op: int, predivide: float, passes: int) -> None:
+    """Refuse what an optimizer of all ranks cannot do.
+
+    Args:
+        where: For the error.
+        op: How gradients are combined.
+        predivide: What they are divided by before, and multiplied by afterwards.
+        passes: How many steps a rank is to add up before one of all ranks.
+
+    Raises:
+        UsageError: One of them is not supported, or two do not go together.
+    """
+    if passes != 1:
+        raise UsageError(f"backward_passes_per_step is {passes}, and only 1 is there", where=where)
+    if op not in (Average, Sum):
+        raise UsageError("op is hvd.Average or hvd.Sum", where=f"{where[:-1]}op={op!r})")
+    if not predivide > 0 or (predivide != 1.0 and op != Average):
+        raise UsageError(
+            f"gradient_predivide_factor is {predivide!r}", where=where, next_step="It is above 0, and for hvd.Average."
+        )
+
+
+def average_all(
+    gradients: Sequence[Any], name: str, compression: Any, sparse_as_dense: bool, op: int, predivide: float = 1.0
+) -> list[Any]:
     """Combine gradients over all ranks in one exchange.
 
     Args:
@@ -264,6 +289,7 @@ def average_all(gradients: Sequence[Any], name: str, compression: Any, sparse_as
         compression: Of :class:`.compression.Compression`, for those that are dense.
         sparse_as_dense: Whether IndexedSlices become tensors before.
         op: Average or Sum.
+        predivide: What those that are dense are divided by before, and multiplied by afterwards.
 
     Returns:
         One for each, of its kind.
@@ -281,24 +307,24 @@ def average_all(gradients: Sequence[Any], name: str, compression: Any, sparse_as
             tensors += [each.values, each.indices]
             contexts += [None, None]
         elif each is not None:
-            travelling, context = compression.compress(each)
+            travelling, context = compression.compress(each if predivide == 1.0 else each / predivide)
             parts.append(ExchangePart("sum"))
             tensors.append(travelling)
             contexts.append(context)
     if not tensors:
         return list(gradients)
     came = iter(zip(exchanged(name, parts, tensors), contexts, strict=True))
-    return [_received(each, came, compression, op) for each in gradients]
+    return [_received(each, came, compression, op, predivide) for each in gradients]
 
 
-def _received(gradient: Any, came: Any, compression: Any, op: int) -> Any:
+def _received(gradient: Any, came: Any, compression: Any, op: int, predivide: float) -> Any:
     if gradient is None:
         return None
     result = compression.decompress(*next(came))
     result = _divided(result) if op == Average else result
     if isinstance(gradient, tf.IndexedSlices):
         return tf.IndexedSlices(result, next(came)[0], dense_shape=gradient.dense_shape)
-    return result
+    return result if predivide == 1.0 else result * predivide
 
 
 def size_op(name: str | None = None) -> Any:

@@ -177,7 +177,7 @@ def _check_answer(address: str, limit_secs: float, where: str) -> None:
     host, port = _endpoint(address, where)
     if reason := answers(host, port, limit_secs):
         raise UnsupportedEnvironmentError(
-            f"the Ray cluster at {address} did not answer within {limit_secs:g} s: {reason}",
+            f"there is no Ray cluster at {address}: {reason}",
             where=where,
             next_step="Is it started, and may this machine reach it? `ray start --head` prints its address.",
         )
@@ -200,4 +200,4 @@ def answers(host: str, port: int, limit_secs: float) -> str:
         except OSError as error:  # it may be about to start
             reason = str(error)
         pause.wait(min(0.2, max(0.0, deadline - time.monotonic())))
-    return reason
+    return f"it did not answer within {limit_secs:g} s ({reason})"

@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tf1sessions.porting.conversion import Conversion
     from tf1sessions.porting.distributing.distribution import distribute
+    from tf1sessions.porting.distributing.peers import peers_within
     from tf1sessions.porting.export import convert
     from tf1sessions.porting.legacy_graph import LegacyGraph, LegacySaver
     from tf1sessions.porting.legacy_monitored import LegacySessionCreator, monitored_training_session
@@ -70,6 +71,7 @@ __all__ = [
     "distribute",
     "function",
     "monitored_training_session",
+    "peers_within",
     "verify",
 ]
 
@@ -79,6 +81,7 @@ _HOMES = {
     "convert": "tf1sessions.porting.export",
     "GraphModule": "tf1sessions.porting.modules",
     "distribute": "tf1sessions.porting.distributing.distribution",
+    "peers_within": "tf1sessions.porting.distributing.peers",
     "function": "tf1sessions.porting.modules",
     "LegacyGraph": "tf1sessions.porting.legacy_graph",
     "LegacySaver": "tf1sessions.porting.legacy_graph",

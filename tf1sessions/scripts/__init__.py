@@ -13,7 +13,8 @@ In the caller's process, without TensorFlow::
     logs.py                   the ends of logs
     streams.py                a single job's output, on the terminal and in its log
     cluster_tasks.py          a task of a cluster that was started by hand: its versions and limits
-    cluster_watch.py          the same, in the task: the versions compared, the other tasks waited for
+    cluster_peers.py          the other tasks of a cluster: which answer; a process that watches for one that cannot
+    cluster_watch.py          a task that was started by hand: the versions compared, the other tasks waited for
     payload.py                what runner.py sends to a job's process, and program.py reads there
     servers.py                the fork server of a run
     runner.py                 runs jobs, several at once, each in its own process

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import functools
-import json
 import logging
 import os
-import socket
 import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from . import importer, queue_threads
+from .cluster_peers import answers, named, others
 from .cluster_tasks import HandStarted, read
 
 __all__ = ["PeerWatch", "begin"]
 
 _LOOK_SECS = 1.0  # between two rounds of looks; arbitrary
-_CONNECT_SECS = 2.0  # for a task to take a connection; arbitrary, longer than any network of one place needs
 _NAMED_SECS = 30.0  # after which tasks that have not come are named; arbitrary, as under launch
 
 _log = logging.getLogger("tf1sessions")
@@ -35,24 +33,9 @@ def begin(environment: Mapping[str, str] = os.environ) -> None:
     if task is None:
         return
     task.check_versions()
-    peers = _peers(environment.get("TF_CONFIG", ""))
+    peers = others(environment.get("TF_CONFIG", ""))
     if peers:
         PeerWatch(peers, task).start()
-
-
-def _peers(config: str) -> dict[str, str]:
-    """The addresses of the other tasks by name; nothing where TF_CONFIG is malformed, which the program will say."""
-    try:
-        content = json.loads(config)
-        own = f"{content['task']['type']}:{content['task']['index']}"
-        tasks = {
-            f"{job}:{index}": str(address)
-            for job, addresses in content["cluster"].items()
-            for index, address in enumerate(addresses)
-        }
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
-    return {name: address for name, address in tasks.items() if name != own} if own in tasks else {}
 
 
 class PeerWatch:
@@ -91,11 +74,11 @@ class PeerWatch:
     def _watch(self) -> None:
         began, is_named = time.monotonic(), False
         while not self._has_run.wait(_LOOK_SECS):
-            self._missing = {name: where for name, where in self._missing.items() if not _answers(where)}
+            self._missing = {name: where for name, where in self._missing.items() if not answers(where)}
             waited = time.monotonic() - began
             if not self._missing:
                 return
-            missing = ", ".join(f"{name} ({where})" for name, where in self._missing.items())
+            missing = named(self._missing)
             if waited > self._task.start_limit_secs and self._task.trains and not self._has_run.is_set():
                 _log.error(
                     f"{missing} did not come within {self._task.start_limit_secs:g} s (--start-limit of launch): "
@@ -106,12 +89,3 @@ class PeerWatch:
             if waited > min(_NAMED_SECS, self._task.start_limit_secs / 2) and not is_named:
                 is_named = True
                 _log.warning(f"{missing} has not come after {waited:.0f} s; sessions of this cluster wait for it")
-
-
-def _answers(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECS):
-            return True
-    except (OSError, ValueError):
-        return False

@@ -38,7 +38,7 @@ _FILES = {
 }
 _NEXT_STEP = "This Horovod is tf1sessions' own, for ranks on one machine; install horovod for the rest"
 # Names of our files that Horovod has not.
-_OWN = ("average_all", "average_values", "exchange", "exchanged")
+_OWN = ("average_all", "average_values", "check_combining", "exchange", "exchanged")
 
 
 def find(fullname: str) -> Callable[[], ModuleType] | None:

@@ -5,11 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from tf1sessions.errors import MemoryPlanError
+from tf1sessions.scripts.jobs import Job
 from tf1sessions.sessions import gpus
 from tf1sessions.sessions.division import CONTEXT_MB, divide, mps_environment
 from tf1sessions.sessions.machine import available_memory, usable_cores
 
-__all__ = ["JOB_MEMORY_BYTES", "available_memory", "default_parallel", "default_share", "mps_share", "usable_cores"]
+__all__ = [
+    "JOB_MEMORY_BYTES",
+    "available_memory",
+    "default_parallel",
+    "default_share",
+    "may_use_gpus",
+    "mps_share",
+    "usable_cores",
+]
 
 JOB_MEMORY_BYTES = 1_200_000_000
 """Memory for one TensorFlow process with a small model; twice what a script of a few layers was seen to take."""
@@ -33,6 +42,11 @@ def default_share(jobs: int, machine: gpus.Machine) -> float:
     except MemoryPlanError:
         return 1 / jobs
     return min((plan.shares[0].fraction or 0.0 for plan in plans), default=1 / jobs)
+
+
+def may_use_gpus(job: Job) -> bool:
+    """Whether the settings and the environment of a job leave it any GPU; those of parameter servers do not."""
+    return dict(job.env).get("CUDA_VISIBLE_DEVICES", job.settings.visible_devices) not in ("", "-1")
 
 
 def mps_share(jobs: int, machine: gpus.Machine, fraction: float | None, limit_mb: float | None) -> dict[str, str]:

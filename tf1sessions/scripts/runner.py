@@ -49,7 +49,7 @@ from tf1sessions.scripts.events import (
 from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
 from tf1sessions.scripts.jobs import MAX_SECS, QUEUE_GRACE_SECS, Job, JobSettings, check_job
 from tf1sessions.scripts.logs import error_line, our_messages
-from tf1sessions.scripts.machine import default_parallel, default_share, mps_share, usable_cores
+from tf1sessions.scripts.machine import default_parallel, default_share, may_use_gpus, mps_share, usable_cores
 from tf1sessions.scripts.payload import ProgramPayload, ProgramSettings
 from tf1sessions.scripts.servers import Handle, Server, script_server
 from tf1sessions.scripts.streams import Tee
@@ -369,8 +369,10 @@ class _RunLoop:
         self._parallel = min(settings.parallel or default_parallel(count), max(1, count))
         self._share: float | None = None
         self._machine = gpus.look() if self._parallel > 1 and not settings.elsewhere else None
+        on_gpus = sum(may_use_gpus(jobs[index]) for index in self._waiting)
+        self._sharers = max(1, min(self._parallel, on_gpus))  # how many share the GPUs
         if self._machine is not None:
-            self._share = default_share(self._parallel, self._machine)
+            self._share = default_share(self._sharers, self._machine)
         # A job with another choice of kernels than the first gets it by a cold start.
         first = jobs[self._waiting[0]].settings if self._waiting else JobSettings()
         self._base_env = base_environment(fast_kernels=bool(first.fast_kernels))
@@ -593,7 +595,7 @@ class _RunLoop:
         env = dict(self._base_env)
         if self._machine is not None:
             fraction, limit_mb = self._memory_fraction(job.settings), job.settings.memory_limit_mb
-            env = mps_share(self._parallel, self._machine, fraction, limit_mb) | env  # what the user has set counts
+            env = mps_share(self._sharers, self._machine, fraction, limit_mb) | env  # what the user has set counts
         if job.settings.fast_kernels is not None:
             env["TF_ENABLE_ONEDNN_OPTS"] = "1" if job.settings.fast_kernels else "0"
         if job.settings.visible_devices is not None:

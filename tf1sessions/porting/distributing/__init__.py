@@ -3,6 +3,7 @@
 Files::
 
     distribution.py   distribute(): variables under a strategy's scope, functions by what they do
+    peers.py          peers_within(): a limit of time for other workers to come
     plans.py          which tensors of a graph are combined over replicas, in which order, and how
     replicated.py     a training step, with a part of the batch on each replica
     combining.py      tensors of all replicas as one
