@@ -150,7 +150,7 @@ class JobAccounts:
     def announce_quietly(self, end: JobEnd) -> bool:
         """Set the future of a job that was marked, unless it has callbacks. Returns whether it was set."""
         with end.job.future._condition:  # so that no callback is added meanwhile
-            if end.job.future._done_callbacks:  # type: ignore[attr-defined]
+            if end.job.future._done_callbacks:
                 return False
             end.job.future.set_result(end.result)
             return True

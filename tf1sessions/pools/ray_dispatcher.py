@@ -32,7 +32,7 @@ from typing import Any
 from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, WorkerDiedError, WorkError, WorkerStartError
 from tf1sessions.pools.accounts import JobAccounts, JobEnd, News
 from tf1sessions.pools.jobs import job_error
-from tf1sessions.pools.packing import pack, unpack_plain
+from tf1sessions.pools.packing import NotPlain, pack, unpack_plain
 from tf1sessions.pools.pool_worker_main import Reply, failure_here, unpack_reply
 from tf1sessions.pools.process_errors import build_time_error, job_time_error, reply_error
 from tf1sessions.pools.process_jobs import ProcessJob
@@ -292,20 +292,19 @@ class RayDispatcher:
 
         The change to the dispatcher's thread is a tenth of what a small job costs on Ray.
         """
-        if self._accounts.reports_progress or self._turn.is_mine() or not self._turn.try_take():
-            return False  # is_mine: it ended at once, and this is the thread that has sent it
+        if self._accounts.reports_progress or not self._turn.try_take():
+            return False
         try:
             job = worker.job
-            if job is None or worker.call is not call or worker not in self._workers:
-                return False
-            if self._queue or self._closing or not self._inbox.empty():
+            is_awaited = job is not None and worker.call is call and worker in self._workers
+            if not is_awaited or self._queue or self._closing or not self._inbox.empty():
                 return False
             if self._options.max_jobs_per_worker is not None or call.exception() is not None:
                 return False
             stream = call.result()
             try:
                 reply = Reply(*unpack_plain(stream)) if isinstance(stream, bytes) else None
-            except Exception:  # noqa: BLE001 - it is not plain, or not to be read, which the other thread reports
+            except NotPlain:
                 return False
             if reply is None or reply.errors:
                 return False
