@@ -127,35 +127,6 @@ def raises_read_only(array: Any) -> bool:
     return False
 
 
-class ReadingThread:
-    """Becomes the thread that unpickles it."""
-
-    def __reduce__(self) -> Any:
-        return threading.current_thread, ()
-
-
-def check_threads_of_ray_run_no_code_of_others() -> None:
-    """A result is set in Ray's thread where it is plain; callbacks and classes are for the pool's own thread."""
-    names: list[str] = []
-
-    def called(future: Any) -> None:
-        names.append(threading.current_thread().name)
-
-    with pool_of() as pool:
-        assert [pool.submit(abs, -value).result(DEADLINE) for value in range(20)] == list(range(20))
-        for _ in range(5):
-            future = pool.submit(time.sleep, 0.1)
-            future.add_done_callback(called)
-            assert future.result(DEADLINE) is None
-            names.append(pool.submit(ReadingThread).result(DEADLINE).name)
-        gone = pool.submit(time.sleep, 0.3)
-        wait_for(gone.running, "the job")
-        assert gone.cancel() and pool.submit(abs, -1).result(DEADLINE) == 1
-    assert len(names) == 10 and all("dispatcher" in name for name in names), names
-    counts = pool.statistics()
-    assert (counts.submitted, counts.succeeded, counts.cancelled, counts.running) == (32, 31, 1, 0)
-
-
 def check_arrays_travel_by_the_object_store() -> None:
     large = np.arange(1 << 20, dtype=np.float32)
     with pool_of() as pool:

@@ -57,20 +57,3 @@ def test_no_report_ends_another_thread(by: str) -> None:
     thread.start()
     thread.join(60)
     assert found == [(["running", "succeeded"] * 2, [0, 1], None)]
-
-
-@pytest.mark.parametrize("has_callback", [False, True])
-def test_a_future_is_set_in_another_thread_only_without_callbacks(has_callback: bool) -> None:
-    accounts, news, called, future = JobAccounts(1, None, "pool"), News(), list[Any](), PoolFuture()
-    job = PoolJob(future, print, (), {}, JobOptions(lambda *_: PoolFuture(), lambda _: None, None, None), 0)
-    if has_callback:
-        future.add_done_callback(called.append)
-    accounts.submitted(job)
-    accounts.start(job, news)
-    end = JobEnd(job, "succeeded", 5)
-    assert accounts.end([end], news)
-    assert accounts.announce_quietly(end) is not has_callback
-    assert future.done() is not has_callback and called == []
-    if has_callback:
-        accounts.announce(news)
-    assert future.result(0) == 5 and called == [future] * has_callback

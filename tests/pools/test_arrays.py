@@ -285,31 +285,6 @@ def test_long_bytes_are_not_copied_into_the_pickle() -> None:
     assert any(piece is data for piece in packing.pack(["a", data, "b"], 1000).stream)
 
 
-class Noted:
-    """Notes when it is unpickled."""
-
-    count = 0
-
-    def __reduce__(self) -> Any:
-        return _noted, ()
-
-
-def _noted() -> int:
-    Noted.count += 1
-    return 1
-
-
-def test_what_is_plain_is_unpacked_without_code_of_others() -> None:
-    plain = {"a": [1, 2.5, "x", None, (b"y", {3})], "b": np.arange(6, dtype=np.float32).reshape(2, 3), "c": np.int64(7)}
-    stream = b"".join(packing.pack(plain, 1 << 20).stream)
-    found = packing.unpack_plain(stream)
-    assert found["a"] == plain["a"] and np.array_equal(found["b"], plain["b"]) and found["c"] == 7
-    for other in (Noted(), ValueError("x"), os.getpid, datetime.date(2020, 1, 1)):
-        with pytest.raises(packing.NotPlain):
-            packing.unpack_plain(b"".join(packing.pack([other], 1 << 20).stream))
-    assert Noted.count == 0
-
-
 def test_packing_leaves_no_cycle() -> None:
     gc.collect()
     gc.disable()

@@ -147,14 +147,6 @@ class JobAccounts:
         if interrupt is not None:
             raise interrupt
 
-    def announce_quietly(self, end: JobEnd) -> bool:
-        """Set the future of a job that was marked, unless it has callbacks. Returns whether it was set."""
-        with end.job.future._condition:  # so that no callback is added meanwhile
-            if end.job.future._done_callbacks:
-                return False
-            end.job.future.set_result(end.result)
-            return True
-
     def cancelled(self, job: PoolJob) -> None:
         """Mark a job as ended whose future was cancelled, unless that is done."""
         news = News()

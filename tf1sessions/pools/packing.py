@@ -15,7 +15,6 @@ from __future__ import annotations
 import copyreg
 import functools
 import importlib
-import io
 import pickle
 import sys
 import types
@@ -27,7 +26,7 @@ import cloudpickle
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NotPlain", "Packed", "pack", "unpack", "unpack_plain"]
+__all__ = ["Packed", "pack", "unpack"]
 
 
 @dataclass
@@ -76,26 +75,6 @@ def pack(obj: Any, in_band: float) -> Packed:
 def unpack(stream: bytes | bytearray | memoryview, buffers: Iterable[Any]) -> Any:
     """Make the object anew. Its arrays use the memory of ``buffers``, which must be writable."""
     return pickle.loads(stream, buffers=buffers)
-
-
-class NotPlain(Exception):
-    """A pickle has more in it than numbers, texts, containers of them and arrays."""
-
-
-def unpack_plain(stream: bytes) -> Any:
-    """Make an object anew that is of numbers, texts, containers and arrays; no code of others runs meanwhile.
-
-    Raises:
-        NotPlain: Something else is in it, which unpickling would import or call.
-    """
-    return _PlainUnpickler(io.BytesIO(stream)).load()
-
-
-class _PlainUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if module == __name__ or (module.partition(".")[0] == "numpy" and module in sys.modules):
-            return super().find_class(module, name)
-        raise NotPlain(f"{module}.{name}")
 
 
 class _Buffers:

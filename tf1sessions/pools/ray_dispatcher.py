@@ -7,7 +7,6 @@
       _assign()   a job for each idle worker; another worker while there are more jobs than workers that start
       _on_built() ready, or why not         _on_answer() a result, an error, or the end of the worker
     submit, of one job while a worker is idle ─▶ _send_here(): to the worker, in the caller's thread
-    the plain result of the only job ─▶ _answer_here(): its future is set, in Ray's thread
 
 A worker that has ended by itself cost the job that it ran (``retries``). One that was lost with its node, or can no
 longer be reached, did not: its job runs again (``node_retries``). Ray notices both; a call of an actor that died on a
@@ -32,7 +31,7 @@ from typing import Any
 from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, WorkerDiedError, WorkError, WorkerStartError
 from tf1sessions.pools.accounts import JobAccounts, JobEnd, News
 from tf1sessions.pools.jobs import job_error
-from tf1sessions.pools.packing import NotPlain, pack, unpack_plain
+from tf1sessions.pools.packing import pack
 from tf1sessions.pools.pool_worker_main import Reply, failure_here, unpack_reply
 from tf1sessions.pools.process_errors import build_time_error, job_time_error, reply_error
 from tf1sessions.pools.process_jobs import ProcessJob
@@ -274,53 +273,7 @@ class RayDispatcher:
     def _begin(self, worker: _RayWorker, state: str, reference: Any, then: Callable[[_RayWorker, Any], None]) -> None:
         worker.turn(state)
         worker.call = call = reference.future()
-        call.add_done_callback(lambda done: self._on_end_of_call(worker, done, then))
-
-    def _on_end_of_call(self, worker: _RayWorker, call: Any, then: Callable[[_RayWorker, Any], None]) -> None:
-        """Take the end of a call over, in a thread of Ray's."""
-        try:
-            is_taken = self._answer_here(worker, call)
-        except BaseException as error:  # noqa: BLE001 - an error of ours, which is for the dispatcher's thread
-            self._inbox.put((_raise, error))
-            return
-        if not is_taken:
-            self._inbox.put((self._on_call, worker, call, then))
-
-    def _answer_here(self, worker: _RayWorker, call: Any) -> bool:
-        """End a job in Ray's thread, where nothing is to be done after it, and no code of others runs in that thread:
-        for its result, or as a callback. Returns whether that was so.
-
-        The change to the dispatcher's thread is a tenth of what a small job costs on Ray.
-        """
-        if self._accounts.reports_progress or not self._turn.try_take():
-            return False
-        try:
-            job = worker.job
-            is_awaited = job is not None and worker.call is call and worker in self._workers
-            if not is_awaited or self._queue or self._closing or not self._inbox.empty():
-                return False
-            if self._options.max_jobs_per_worker is not None or call.exception() is not None:
-                return False
-            stream = call.result()
-            try:
-                reply = Reply(*unpack_plain(stream)) if isinstance(stream, bytes) else None
-            except NotPlain:
-                return False
-            if reply is None or reply.errors:
-                return False
-            worker.call = worker.job = None
-            worker.jobs_run += 1
-            worker.turn("idle")
-            end, news = JobEnd(job, "succeeded", reply.result, None, reply.seconds), News()
-            is_to_announce = self._accounts.end([end], news)  # not so if it was cancelled
-        finally:
-            self._turn.release_if_mine()
-        if is_to_announce and not self._accounts.announce_quietly(end):
-            self._inbox.put((self._announce_later, end))
-        return True
-
-    def _announce_later(self, end: JobEnd) -> None:
-        self._news.ends.append(end)
+        call.add_done_callback(lambda done: self._inbox.put((self._on_call, worker, done, then)))
 
     def _on_call(self, worker: _RayWorker, call: Any, then: Callable[[_RayWorker, Any], None]) -> None:
         if worker.call is call and worker in self._workers:
@@ -588,10 +541,6 @@ class RayDispatcher:
             stderr="",
             node=worker.node,
         )
-
-
-def _raise(error: BaseException) -> None:
-    raise error
 
 
 def _look() -> None:
