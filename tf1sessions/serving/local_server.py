@@ -144,8 +144,8 @@ class LocalServer:
             try:
                 header, arrays = decode(stream, buffers)
                 name = str(header.get("model", ""))
-                result = self._result(header, arrays)
-                send(channel, *result)
+                answer, found = self._result(header, arrays)
+                send(channel, answer, found, repeated="form" in answer)
             except (LocalFormatError, Exception) as error:
                 if isinstance(error, (EOFError, ConnectionError)) or channel.closed:
                     raise

@@ -195,7 +195,7 @@ class SessionClient:
         until = time.monotonic() + secs
         channel = self._connection(until)
         try:
-            send(channel, {**header, "deadline_secs": secs, "order": in_order}, arrays)
+            send(channel, {**header, "deadline_secs": secs, "order": in_order}, arrays, repeated=True)
             received = channel.recv_packed(max(0.001, until + _LATE_SECS - time.monotonic()))
             answer, found = decode(*received)
         except BaseException as error:
