@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -176,6 +177,7 @@ def check_wrong_calls() -> None:
             lambda: client(z=[1.0]), lambda: client(), lambda: client(x=[[1.0]]), lambda: client(x=["a"]),
             lambda: client(x=object()), lambda: client([1.0], [2.0]), lambda: client([1.0], x=[1.0]),
             lambda: client.model("no")(x=[1.0]), lambda: client.model("half", version=9)(x=[1.0]),
+            lambda: client.model("half", version=[1]),
             lambda: client.model("half", signature="no")(x=[1.0]), lambda: client.request("no")(),
             lambda: client.request("step")(), lambda: client.request("step")(z=[1.0]),
             lambda: client.request("step")([1.0]), lambda: client(x=[1.0], deadline_secs=0),
@@ -284,9 +286,12 @@ def check_a_server_that_is_started_again() -> None:
         server.client(connect_secs=90.0) as client,
     ):
         before = server.pid
+        for channel in [client._connection(time.monotonic() + 30)[0] for _ in range(3)]:
+            client._give_back(channel)  # connections of the first server, all but one of which no call finds out about
         raises(PeerGoneError, client.request("die"))
+        assert len(client._free) == 2
         assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
-        assert (server.starts, server.pid != before) == (2, True)
+        assert (server.starts, server.pid != before, len(client._free)) == (2, True, 1)
 
 
 def check_servers_that_do_not_start() -> None:
@@ -402,6 +407,11 @@ def check_what_is_no_message() -> None:
         send(left, {"a": 1}, {"x": np.ones(3), "s": np.array(["é"])})
         header, arrays = decode(*right.recv_packed(30))
         assert header == {"a": 1} and arrays["x"].tolist() == [1, 1, 1] and arrays["s"].tolist() == ["é".encode()]
+        header["a"] = arrays["x"][0] = 2  # the receiver's own
+        for values in (np.ones(3), np.ones([3, 1]), np.ones(3, np.float32), np.zeros(0)):
+            send(left, {"a": 1}, {"x": values}, repeated=True)
+            header, arrays = decode(*right.recv_packed(30))
+            assert header == {"a": 1} and arrays["x"].dtype == values.dtype and np.array_equal(arrays["x"], values)
     for text in (
         b"", b"{}", b"[]", b"null", b'{"arrays": 1}', b'{"arrays": [["x", "float32", [2], 4]]}',
         b'{"arrays": [["x", "object", [1], 4]]}', b'{"arrays": [["x", "float32", [1], -2]]}',
