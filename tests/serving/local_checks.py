@@ -77,6 +77,7 @@ def _requests(gs: Any) -> dict[str, Any]:
         "echo": lambda **arrays: arrays,
         "pair": lambda: (np.float32(1), np.arange(3)),
         "nothing": lambda: None,
+        "left_out": lambda: np.array([gc.get_freeze_count(), len(gc.get_objects())]),
         "wait": wait,
         "fail": fail,
         "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
@@ -169,6 +170,13 @@ def check_every_kind_of_array_arrives() -> None:
         assert [each.tolist() for each in pair] == [1.0, [0, 1, 2]]
         assert client.request("nothing")() is None
         assert client.request("weight")().shape == ()
+
+
+def check_collections_do_not_look_at_tensorflow() -> None:
+    """In a server's process: one takes 0.2 s, in which no request is answered."""
+    with _client() as client:
+        left_out, looked_at = client.request("left_out")()
+        assert left_out > 100_000 > looked_at, (left_out, looked_at)
 
 
 def check_wrong_calls() -> None:
