@@ -39,6 +39,7 @@ from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError, WorkErr
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
 from tf1sessions.serving.local_format import LocalFormatError, decode, send
+from tf1sessions.serving.settings import Limits
 
 _SERVERS: dict[str, Any] = {}
 
@@ -177,6 +178,23 @@ def check_collections_do_not_look_at_tensorflow() -> None:
     with _client() as client:
         left_out, looked_at = client.request("left_out")()
         assert left_out > 100_000 > looked_at, (left_out, looked_at)
+
+
+def check_requests_that_are_too_large() -> None:
+    """They are refused before their arrays are copied into shared memory, and the connection stays."""
+    with t1.SessionServer({"half": "half"}, limits=Limits(decoded_bytes=1 << 20, rows=1 << 40)) as server:
+        with server.client() as client:
+            client(x=[1.0])
+            (channel,) = client._free
+            error = raises(UsageError, lambda: client(x=np.zeros((1 << 18) + 1, np.float32)))  # the server's word
+            assert "have 1048580 bytes" in str(error), error
+            before = channel.statistics()
+            for size in (1 << 20, 1 << 28):
+                error = raises(UsageError, lambda: client(x=np.zeros(size, np.float32)))  # noqa: B023 - called at once
+                assert "a request at most 2097152" in str(error) and "decoded_bytes" in str(error), error
+            assert "a request at most" in str(raises(UsageError, lambda: client(x=[b"x" * (2 << 20)])))
+            assert channel.statistics() == before and list(client._free) == [channel]
+            assert client(x=[1.0])["y"].tolist() == [2.5]
 
 
 def check_wrong_calls() -> None:
@@ -342,7 +360,7 @@ def _admitted(server: Any) -> socket.socket:
     connection.settimeout(30)
     theirs, ours = connection.recv(32), bytes(32)
     connection.sendall(ours + hmac.new(key, b"client" + theirs + ours, hashlib.sha256).digest())
-    assert len(connection.recv(32)) == 32
+    assert len(connection.recv(40, socket.MSG_WAITALL)) == 40
     return connection
 
 

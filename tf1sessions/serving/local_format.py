@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf1sessions.errors import MessageTooLargeError
+from tf1sessions.errors import MessageTooLargeError, UsageError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.packing import Packed
 from tf1sessions.serving.byte_strings import pack_strings, unpack_strings
@@ -51,7 +51,14 @@ class LocalFormatError(ValueError):
     """A message that does not have this format."""
 
 
-def send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any], *, repeated: bool = False) -> None:
+def send(
+    channel: Channel,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    *,
+    repeated: bool = False,
+    most_bytes: float = float("inf"),
+) -> None:
     """Send a header and arrays; through the socket alone where no shared memory can be had.
 
     Args:
@@ -59,23 +66,27 @@ def send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any],
         header: What is asked or answered.
         arrays: Name -> array, or what NumPy makes one of.
         repeated: Whether such headers come again and again, with values that are hashable: their JSON is kept.
+        most_bytes: What the other side takes.
 
     Raises:
         TypeError: A value is no array of numbers, strings or booleans. Nothing was sent.
+        UsageError: They have more bytes. Nothing was sent.
         PeerGoneError, MessageTooLargeError, ClosedError: As :meth:`Channel.send`.
     """
     try:
-        _send(channel, header, arrays, repeated)
+        _send(channel, header, arrays, repeated, most_bytes)
     except (OSError, MessageTooLargeError) as error:
         why = error if isinstance(error, OSError) else error.__cause__
         if not isinstance(why, OSError) or channel.closed or not channel.lends:
             raise
         logger.warning("no shared memory can be had (%s): arrays go through the socket, which is slower", why)
         channel.stop_lending()
-        _send(channel, header, arrays, repeated)
+        _send(channel, header, arrays, repeated, most_bytes)
 
 
-def _send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any], repeated: bool) -> None:
+def _send(
+    channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any], repeated: bool, most_bytes: float
+) -> None:
     described: list[_Described] = []
     inline: list[bytes] = []
     packed = Packed()
@@ -90,6 +101,12 @@ def _send(channel: Channel, header: Mapping[str, Any], arrays: Mapping[str, Any]
             inline.append(data)
     encode = _encoded if repeated else _encoded.__wrapped__
     packed.stream = [encode(tuple(header.items()), tuple(described)), *inline]
+    if packed.nbytes > most_bytes:
+        raise UsageError(
+            f"the inputs have {packed.nbytes} bytes, and a request at most {most_bytes}",
+            where=", ".join(arrays),
+            next_step="Send fewer rows at a time, or start the server with limits=Limits(decoded_bytes=...).",
+        )
     channel.send_packed(packed)
 
 

@@ -33,6 +33,7 @@ __all__ = ["LocalServer"]
 
 logger = logging.getLogger("tf1sessions.serving")
 
+_HEADER_BYTES = 1 << 20  # what a message may have beside its arrays; arbitrary
 _CONNECTIONS = 1024  # at once; more are closed. Arbitrary
 
 
@@ -112,12 +113,12 @@ class LocalServer:
     def _serve(self, connection: socket.socket) -> None:
         """A connection's thread."""
         try:
-            if not let_in(connection, self._key):
+            most_bytes = self._service.limits.decoded_bytes + _HEADER_BYTES
+            if not let_in(connection, self._key, most_bytes):
                 logger.warning("a local client does not know the key")
                 connection.close()
                 return
-            limits = self._service.limits
-            with Channel(connection, "the client", most_bytes=limits.decoded_bytes + (1 << 20)) as channel:
+            with Channel(connection, "the client", most_bytes=most_bytes) as channel:
                 with self._lock:
                     self._channels.add(channel)
                 try:

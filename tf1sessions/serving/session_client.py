@@ -134,6 +134,7 @@ class SessionClient:
         self._used: set[Channel] = set()
         self._executor: concurrent.futures.ThreadPoolExecutor | None = None
         self._only: str | None = None
+        self._most_bytes = 0  # of a message, as the server says
 
     # -- calls
 
@@ -223,7 +224,7 @@ class SessionClient:
         channel, is_new = self._connection(until)
         while True:
             try:
-                send(channel, header, arrays, repeated=True)
+                send(channel, header, arrays, repeated=True, most_bytes=self._most_bytes)
                 return channel
             except PeerGoneError:  # it has not got the whole request, and runs none of it
                 self._drop(channel)
@@ -231,6 +232,9 @@ class SessionClient:
                     raise
                 self._drop_free()  # they were to the same server
                 channel, is_new = self._connection(until)
+            except (TypeError, UsageError):  # nothing was sent
+                self._give_back(channel)
+                raise
             except BaseException:
                 self._drop(channel)
                 raise
@@ -262,7 +266,7 @@ class SessionClient:
                 connection.settimeout(max(0.001, give_up - time.monotonic()))
                 with socket_address(os.path.join(self.address, SOCKET)) as path:
                     connection.connect(path)
-                greet(connection, read_key(self.address))
+                self._most_bytes = greet(connection, read_key(self.address))
                 return Channel(connection, "the server")
             except (OSError, PeerGoneError, UsageError) as error:
                 connection.close()
