@@ -136,6 +136,8 @@ class Server:
         with contextlib.ExitStack() as stack:
             listener = stack.enter_context(contextlib.closing(listen(settings.host, settings.port)))
             self.port = listener.getsockname()[1]
+            if settings.grpc_port:
+                listen(settings.host, settings.grpc_port, "--grpc-port").close()  # before models are loaded
             repository = ModelRepository(
                 self._models,
                 self._limits,
