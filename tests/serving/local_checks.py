@@ -197,6 +197,16 @@ def check_requests_that_are_too_large() -> None:
             assert client(x=[1.0])["y"].tolist() == [2.5]
 
 
+def check_a_segment_is_free_for_the_next_request() -> None:
+    """The server gives it back before it answers: two in turn need twice the processor's cache."""
+    with _client() as client:
+        large = np.zeros(1 << 18, np.float32)
+        for _ in range(5):
+            client(x=large)
+        (channel,) = client._free
+        assert channel.statistics().segments == 1
+
+
 def check_wrong_calls() -> None:
     with _client() as client:
         for call in (

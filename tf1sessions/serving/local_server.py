@@ -123,7 +123,7 @@ class LocalServer:
                     self._channels.add(channel)
                 try:
                     while not self._closed:
-                        self._answer(channel, *channel.recv_packed())
+                        self._answer(channel)
                 finally:
                     with self._lock:
                         self._channels.discard(channel)
@@ -134,7 +134,9 @@ class LocalServer:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _answer(self, channel: Channel, stream: memoryview, buffers: list[Any]) -> None:
+    def _answer(self, channel: Channel) -> None:
+        """Receives a request, and answers it."""
+        message = channel.recv_packed()
         started = time.monotonic()
         with self._lock:
             if self._closed:
@@ -143,9 +145,10 @@ class LocalServer:
         name, status = "", 200
         try:
             try:
-                header, arrays = decode(stream, buffers)
+                header, arrays = decode(*message)
                 name = str(header.get("model", ""))
                 answer, found = self._result(header, arrays)
+                del message, arrays  # the client can have its shared memory for its next request
                 send(channel, answer, found, repeated="form" in answer)
             except (LocalFormatError, Exception) as error:
                 if isinstance(error, (EOFError, ConnectionError)) or channel.closed:
