@@ -181,9 +181,11 @@ def start(command, port):
 def until_it_answers(port, body):
     """Waits for the first right answer: Ray Serve listens before its model is loaded."""
     until = time.monotonic() + 120
+    headers = {"Content-Type": "application/json"}  # which FastAPI wants
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/models/m:predict", body, headers)
     while time.monotonic() < until:
         with contextlib.suppress(OSError, urllib.error.URLError):
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models/m:predict", body, 30) as answer:
+            with urllib.request.urlopen(request, timeout=30) as answer:
                 if b"predictions" in answer.read():
                     return
         time.sleep(0.5)
