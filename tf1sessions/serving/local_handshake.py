@@ -27,6 +27,7 @@ __all__ = ["KEY", "SOCKET", "greet", "let_in", "make_key", "read_key"]
 KEY, SOCKET = "key", "socket"
 _SIZE = 32
 _MOST = struct.Struct("<Q")
+_NO_LIMIT = 2**64 - 1
 _SECS = 10.0  # for the whole greeting; arbitrary
 
 
@@ -67,7 +68,7 @@ def read_key(folder: str) -> bytes:
     return key
 
 
-def let_in(connection: socket.socket, key: bytes, most_bytes: int) -> bool:
+def let_in(connection: socket.socket, key: bytes, most_bytes: int = _NO_LIMIT) -> bool:
     """For the server: whether the client knows the key. Raises OSError when it is slow, or goes.
 
     Args:

@@ -150,12 +150,12 @@ class SessionClient:
         """Submit a call in the background: returns a Future."""
         return self.model().submit(*values, deadline_secs=deadline_secs, **named)
 
-    def model(self, name: str | None = None, *, version: int | None = None, signature: str | None = None) -> RemoteCall:
+    def model(self, name: str | None = None, *, version: Any = None, signature: str | None = None) -> RemoteCall:
         """A model of the server, to be called.
 
         Args:
             name: Its name; may be left out where there is one.
-            version: Its version; the latest by default.
+            version: The number of its version; the latest by default.
             signature: Its signature; the model's own by default.
         """
         name = name or self._only_model()
