@@ -3,12 +3,15 @@
 WHAT is one or more of local, http, memory, fuzz, soak; the first three by default. Models are a tiny one, and one of
 100 MB (25 layers of 1024 by 1024), of which each request has one row.
 
-    local    SessionClient against the same call in the process, and two plain copies of its arrays
-    http     64 clients at once: `tf1sessions serve` against programs behind the same HTTP server (Starlette and
-             uvicorn) that call Session.run in a thread for each request, by hand and with TensorFlow's batching op;
-             against Ray Serve with batching, where ray[serve] is installed; and what HTTP takes without a model
-    memory   what a server takes, with one client and with four processes; and four workers of gunicorn, where it is
-             installed, with a server for all and with a session in each
+    local    SessionClient against the same call in the process, and two plain copies of its arrays; against a session
+             of TensorFlow's on a tf.train.Server (gRPC), and against `tf1sessions serve` by HTTP
+    http     64 clients at once, and then requests at a fixed rate, whether those before them are answered or not:
+             `tf1sessions serve` against programs behind the same HTTP server (Starlette and uvicorn) that call
+             Session.run in a thread for each request, by hand and with TensorFlow's batching op; against FastAPI, Flask
+             (under gunicorn), and Ray Serve with batching (pip install "ray[serve]"), where they are installed; and
+             what HTTP takes without a model
+    memory   what a server takes, with one client and with four processes, and while versions follow each other; and
+             four workers of gunicorn, where it is installed, with a server for all and with a session in each
     fuzz     10^5 wrong requests: by HTTP, by gRPC and by local clients
     soak     ten minutes (or SOAK_SECS) of mixed load: by HTTP, gRPC and local clients, wrong requests of each, clients
              that are killed in the midst of a request, versions that are replaced; memory, threads, descriptors and
@@ -19,10 +22,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
 import importlib.util
 import json
 import os
 import re
+import shutil
 import socket
 import statistics
 import subprocess
@@ -34,110 +39,13 @@ import urllib.request
 from pathlib import Path
 
 import numpy as np
+import serving_programs as programs
+from serving_load import closed_loop, open_loop
 
 import tf1sessions as t1
 
 LAYERS, WIDTH, CLIENTS, SECONDS = 25, 1024, 64, float(os.environ.get("SECONDS", "8"))
-
-BY_HAND = """
-import json, sys
-import tensorflow.compat.v1 as tf
-import uvicorn
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse
-from starlette.routing import Route
-
-tf.disable_v2_behavior()
-graph_def = tf.GraphDef()
-graph_def.ParseFromString(open(sys.argv[1], "rb").read())
-tf.import_graph_def(graph_def, name="")
-session = tf.Session()
-
-async def predict(request):
-    rows = json.loads(await request.body())["instances"]
-    found = await run_in_threadpool(session.run, "y:0", {"x:0": rows})
-    return JSONResponse({"predictions": found.tolist()})
-
-app = Starlette(routes=[Route("/{path:path}", predict, methods=["POST"])])
-uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False)
-"""
-
-#: What the HTTP server alone takes.
-NO_MODEL = """
-import sys, uvicorn
-
-async def app(scope, receive, send):
-    await receive()
-    head = [(b"content-type", b"application/json"), (b"content-length", b"20")]
-    await send({"type": "http.response.start", "status": 200, "headers": head})
-    await send({"type": "http.response.body", "body": b'{"predictions": [0]}'})
-
-uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", access_log=False, lifespan="off")
-"""
-
-#: As by hand, with TensorFlow's own batching around the graph.
-BATCH_OP = BY_HAND.replace('tf.import_graph_def(graph_def, name="")', """
-@tf.nondifferentiable_batch_function(1, 64, 2000, [1, 2, 4, 8, 16, 32, 64], 1000)
-def whole(rows):
-    return tf.import_graph_def(graph_def, {"x:0": rows}, ["y:0"], name="")[0]
-
-x = tf.placeholder(tf.float32, [None, int(sys.argv[3])])
-y = whole(x)""").replace('"y:0", {"x:0": rows}', "y, {x: rows}")  # fmt: skip
-
-WSGI = """
-import os
-import numpy as np
-
-def application(predict):
-    def app(environ, start_response):
-        for _ in range(20):
-            predict(np.zeros([1, WIDTH], np.float32))
-        start_response("200 OK", [("Content-Type", "text/plain")])
-        return [str(os.getpid()).encode()]
-    return app
-
-def shared(address):
-    import tf1sessions as t1
-    client = t1.SessionClient(address)
-    return application(lambda x: client(x=x))
-
-def by_hand():
-    import tensorflow.compat.v1 as tf
-    tf.disable_v2_behavior()
-    graph_def = tf.GraphDef()
-    graph_def.ParseFromString(open("m.pb", "rb").read())
-    tf.import_graph_def(graph_def, name="")
-    session = tf.Session()
-    return application(lambda x: session.run("y:0", {"x:0": x}))
-"""
-
-RAY_SERVE = """
-import asyncio, sys, threading
-from ray import serve
-
-@serve.deployment(max_ongoing_requests=1000)
-class Model:
-    def __init__(self, path):
-        import tensorflow.compat.v1 as tf
-        tf.disable_v2_behavior()
-        graph_def = tf.GraphDef()
-        graph_def.ParseFromString(open(path, "rb").read())
-        tf.import_graph_def(graph_def, name="")
-        self.session = tf.Session()
-
-    @serve.batch(max_batch_size=64, batch_wait_timeout_s=0.002)
-    async def run(self, rows):
-        return self.session.run("y:0", {"x:0": rows}).tolist()
-
-    async def __call__(self, request):
-        rows = (await request.json())["instances"]
-        return {"predictions": await asyncio.gather(*map(self.run, rows))}
-
-serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[2])})
-serve.run(Model.bind(sys.argv[1]), route_prefix="/")
-threading.Event().wait()
-"""
+SHARES = 0.2, 0.6  # of the requests a second that `serve` answered in a closed loop, which come in the open ones
 
 
 def write_model(path, layers, width):
@@ -169,22 +77,86 @@ def local(folder):
     with tf.Graph().as_default() as graph:
         tf.add(tf.placeholder(tf.float32, [None], name="x"), 1.0, name="y")
     tf.train.write_graph(graph, folder, "add.pb", as_text=False)
-    tiny, large = np.zeros([1, 2], np.float32), np.zeros(1 << 20, np.float32)
-    with (
-        t1.SessionServer({"tiny": f"{folder}/tiny.pb", "add": f"{folder}/add.pb"}) as server,
-        server.client() as client,
-    ):
-        remote, remote_add = client.model("tiny"), client.model("add")
-        with t1.load(f"{folder}/tiny.pb") as model, t1.load(f"{folder}/add.pb") as add:
-            near, far = microseconds(lambda: model(x=tiny), 3000), microseconds(lambda: remote(x=tiny), 3000)
-            print(f"tiny: here {near[0]:.0f} µs (99 %: {near[1]:.0f}), client {far[0]:.0f} ({far[1]:.0f}), "
-                  f"{far[0] - near[0]:.0f} µs more")  # fmt: skip
-            near, far = microseconds(lambda: add(x=large), 300), microseconds(lambda: remote_add(x=large), 300)
-            room = np.empty_like(large)
-            copies, _ = microseconds(lambda: (np.copyto(room, large), np.copyto(large, room)), 300)
-            more = far[0] - near[0]
-            print(f"4 MB in and out: here {near[0]:.0f} µs, client {far[0]:.0f} (99 %: {far[1]:.0f}), {more:.0f} µs "
-                  f"more; two plain copies {copies:.0f} µs: {more / copies:.1f} times")  # fmt: skip
+    paths = {name: f"{folder}/{name}.pb" for name in ("tiny", "add")}
+    inputs = {"tiny": np.zeros([1, 2], np.float32), "add": np.zeros(1 << 20, np.float32)}
+    rounds = {"tiny": 3000, "add": 300}
+    large = inputs["add"]
+    room = np.empty_like(large)
+    copies, _ = microseconds(lambda: (np.copyto(room, large), np.copyto(large, room)), 300)
+    here, found = {}, {}
+    with t1.SessionServer(paths) as server, server.client() as client:
+        for name, path in paths.items():
+            value, remote = inputs[name], client.model(name)
+            with t1.load(path) as model:
+                here[name] = microseconds(lambda: model(x=value), rounds[name])  # noqa: B023 - called at once
+            found["SessionClient", name] = microseconds(lambda: remote(x=value), rounds[name])  # noqa: B023
+    with sessions_by_grpc(paths) as calls:
+        for name, call in calls.items():
+            found["TensorFlow's gRPC session", name] = microseconds(lambda: call(inputs[name]), rounds[name] // 10)  # noqa: B023
+    with calls_by_http(paths, inputs) as calls:
+        for name, call in calls.items():
+            found["HTTP", name] = microseconds(call, rounds[name] // 10)
+    print(f"two plain copies of 4 MB: {copies:.0f} µs")
+    for (way, name), (median, p99) in found.items():
+        more = median - here[name][0]
+        times = f", {more / copies:.1f} times two copies" if name == "add" else ""
+        what = "4 MB in and out" if name == "add" else name
+        print(f"{what}: here {here[name][0]:.0f} µs (99 %: {here[name][1]:.0f}), {way} {median:.0f} ({p99:.0f}), "
+              f"{more:.0f} µs more{times}")  # fmt: skip
+
+
+@contextlib.contextmanager
+def sessions_by_grpc(paths):
+    """Name -> a call of that graph in a session on a tf.train.Server in another process."""
+    port, tf = free_port(), t1.tf1
+    program = "import sys, tensorflow.compat.v1 as tf\n"
+    program += "tf.train.Server({'local': ['127.0.0.1:' + sys.argv[1]]}, 'local', 0).join()"
+    process = start([sys.executable, "-c", program, str(port)], port)
+    try:
+        with contextlib.ExitStack() as stack:
+            calls = {}
+            for name, path in paths.items():
+                graph_def = tf.GraphDef.FromString(Path(path).read_bytes())
+                with tf.Graph().as_default() as graph:
+                    tf.import_graph_def(graph_def, name="")
+                session = stack.enter_context(tf.Session(f"grpc://127.0.0.1:{port}", graph))
+                calls[name] = lambda x, session=session: session.run("y:0", {"x:0": x})
+            yield calls
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def calls_by_http(paths, inputs):
+    """Name -> a call of `serve`: JSON for the small array, KServe's v2 with binary tensors for the large one."""
+    port = free_port()
+    models = [f"{name}={path}" for name, path in paths.items()]
+    serve = [sys.executable, "-m", "tf1sessions", "serve", "--no-access-log", "--max-rows", str(1 << 20)]
+    process = start([*serve, *models, "--port", str(port)], port)
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    tiny = json.dumps({"instances": inputs["tiny"].tolist()}).encode()
+    data = inputs["add"].tobytes()
+    given = {"name": "x", "datatype": "FP32", "shape": [1 << 20], "parameters": {"binary_data_size": len(data)}}
+    head = json.dumps({"inputs": [given], "parameters": {"binary_data_output": True}}).encode()
+
+    def ask(path, body, headers):
+        connection.request("POST", path, body, headers)
+        answer = connection.getresponse()
+        found = answer.read()
+        assert answer.status == 200, found[:300]
+
+    try:
+        yield {
+            "tiny": lambda: ask("/v1/models/tiny:predict", tiny, {}),
+            "add": lambda: ask(
+                "/v2/models/add/infer", head + data, {"Inference-Header-Content-Length": str(len(head))}
+            ),
+        }
+    finally:
+        connection.close()
+        process.terminate()
+        process.wait(60)
 
 
 def free_port():
@@ -206,38 +178,14 @@ def start(command, port):
     raise RuntimeError(f"{command} does not answer")
 
 
-async def load_of(port, clients, seconds, body, model="m"):
-    """Closed loop: latencies in seconds of all requests of so many clients."""
-    head = (
-        f"POST /v1/models/{model}:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    )
-    taken, failed, until = [], 0, time.perf_counter() + seconds
-
-    async def client():
-        nonlocal failed
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while time.perf_counter() < until:
-            started = time.perf_counter()
-            writer.write(head + body)
-            answer = await reader.readuntil(b"\r\n\r\n")
-            if length := re.search(rb"content-length: (\d+)", answer, re.I):
-                await reader.readexactly(int(length[1]))
-            else:
-                await reader.readuntil(b"0\r\n\r\n")  # Ray Serve sends chunks
-            taken.append(time.perf_counter() - started)
-            failed += not answer.startswith(b"HTTP/1.1 200")
-        writer.close()
-
-    await asyncio.gather(*[client() for _ in range(clients)])
-    return taken, failed
-
-
 def until_it_answers(port, body):
     """Waits for the first right answer: Ray Serve listens before its model is loaded."""
     until = time.monotonic() + 120
+    headers = {"Content-Type": "application/json"}  # which FastAPI wants
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/models/m:predict", body, headers)
     while time.monotonic() < until:
         with contextlib.suppress(OSError, urllib.error.URLError):
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models/m:predict", body, 30) as answer:
+            with urllib.request.urlopen(request, timeout=30) as answer:
                 if b"predictions" in answer.read():
                     return
         time.sleep(0.5)
@@ -245,55 +193,72 @@ def until_it_answers(port, body):
 
 
 def processor_seconds(pid):
-    """What a process has used of the processors."""
+    """What a process and all that it has started have used of the processors."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError):  # one that has ended meanwhile
+            used += sum(map(processor_seconds, Path(f"/proc/{pid}/task/{task}/children").read_text().split()))
+    return used
 
 
-def http(folder):
-    programs = {"an answer without a model": NO_MODEL, "by hand": BY_HAND, "batching op": BATCH_OP}
-    if importlib.util.find_spec("ray") is not None and importlib.util.find_spec("fastapi") is not None:
-        programs["Ray Serve"] = RAY_SERVE  # ray[serve] brings both
+def programs_here():
+    """Name -> program by hand, of those whose packages are installed."""
+    found = {"an answer without a model": programs.NO_MODEL, "by hand": programs.BY_HAND}
+    if has("fastapi"):
+        found["FastAPI"] = programs.FASTAPI
+    if has("flask") and has("gunicorn"):
+        found["Flask"] = programs.FLASK
+    found["batching op"] = programs.BATCH_OP
+    if has("ray") and has("fastapi") and has("opencensus"):  # ray[serve] brings both
+        found["Ray Serve"] = programs.RAY_SERVE
+    return found
+
+
+def has(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def by_http(folder):
     for name, layers, width in (("tiny", 1, 2), ("100 MB", LAYERS, WIDTH)):
         path = f"{folder}/m.pb"
         write_model(path, layers, width)
         body = json.dumps({"instances": [[0.5] * width]}).encode()
-        found = {}
-        for way in ("serve", *programs):
+        found, rates = {}, []
+        serve = [sys.executable, "-m", "tf1sessions", "serve", f"m={path}", "--no-access-log", "--port"]
+        for way, program in {"serve": "", **programs_here()}.items():
             port = free_port()
-            command = [
-                sys.executable,
-                "-m",
-                "tf1sessions",
-                "serve",
-                f"m={path}",
-                "--port",
-                str(port),
-                "--no-access-log",
-            ]
-            if way != "serve":
-                Path(f"{folder}/program.py").write_text(programs[way])
-                command = [sys.executable, f"{folder}/program.py", path, str(port), str(width)]
-            process = start(command, port)
+            Path(f"{folder}/program.py").write_text(program)
+            by_hand = [sys.executable, f"{folder}/program.py", path, str(port), str(width)]
+            process = start(by_hand if program else [*serve, str(port)], port)
             try:
                 until_it_answers(port, body)
-                asyncio.run(load_of(port, 4, 3.0, body))
+                asyncio.run(closed_loop(port, 4, 3.0, body))
                 for clients in (1, CLIENTS):
                     used = processor_seconds(process.pid)
-                    taken, failed = asyncio.run(load_of(port, clients, SECONDS, body))
+                    taken, failed = asyncio.run(closed_loop(port, clients, SECONDS, body))
                     used = 1e3 * (processor_seconds(process.pid) - used) / len(taken)
-                    rate, p50, p99 = len(taken) / SECONDS, np.median(taken) * 1e3, np.percentile(taken, 99) * 1e3
-                    found[way, clients] = rate, p99, used
-                    print(f"{name}, {way}, {clients} clients: {rate:.0f} a second, median {p50:.1f} ms, 99 % {p99:.1f} "
-                          f"ms, {used:.2f} ms of a processor each, {failed} failed", flush=True)  # fmt: skip
+                    found[way, clients] = len(taken) / SECONDS, np.percentile(taken, 99) * 1e3, used
+                    print(f"{name}, {way}, {clients} clients: {len(taken) / SECONDS:.0f} a second, {shown(taken)}, "
+                          f"{used:.2f} ms of a processor each, {failed} failed", flush=True)  # fmt: skip
+                rates = rates or [share * found["serve", CLIENTS][0] for share in SHARES]
+                for rate in rates:
+                    taken, failed = asyncio.run(open_loop(port, rate, SECONDS, body))
+                    print(f"{name}, {way}, {rate:.0f} a second come: {shown(taken)}, {failed} failed", flush=True)
             finally:
                 process.terminate()
                 process.wait(60)
         rate, p99, used = found["serve", CLIENTS]
-        for way in programs:
+        for way in programs_here():
             other_rate, other_p99, other_used = found[way, CLIENTS]
             print(f"{name}, {CLIENTS} clients, serve against {way}: {rate / other_rate:.1f} times the requests a "
                   f"second, 99 % at {p99 / other_p99:.2f}, a processor at {used / other_used:.2f} times")  # fmt: skip
+
+
+def shown(taken):
+    """Latencies."""
+    p50, p99 = np.percentile(taken or [np.inf], [50, 99]) * 1e3
+    return f"median {p50:.1f} ms, 99 % {p99:.1f} ms"
 
 
 def resident(pid):
@@ -318,17 +283,50 @@ def memory(folder):
         print(f"with four more in processes: {resident(server.pid):.0f} MB; these: {each_mb} MB")
         for each in four:
             each.communicate(b"\n")
-        if importlib.util.find_spec("gunicorn") is not None:
+        if has("gunicorn"):
             of_workers = under_gunicorn(folder, f"shared({server.address!r})")
             print(f"gunicorn, four workers and a server: {proportional(server.pid) + of_workers:.0f} MB, of which the "
                   f"workers {of_workers:.0f}")  # fmt: skip
-    if importlib.util.find_spec("gunicorn") is not None:
+    memory_of_versions(folder)
+    if has("gunicorn"):
         print(f"gunicorn, a session in each of four workers: {under_gunicorn(folder, 'by_hand()'):.0f} MB")
+
+
+def memory_of_versions(folder):
+    """The most memory while a second version takes the place of the first, with requests all the time."""
+    port, path, body = free_port(), f"{folder}/m.pb", json.dumps({"instances": [[0.5] * WIDTH]}).encode()
+    serve = [sys.executable, "-m", "tf1sessions", "serve", f"m={path}", "--no-access-log", "--poll", "0.2"]
+    process = start([*serve, "--port", str(port)], port)
+    try:
+        until_it_answers(port, body)
+        before, most = resident(process.pid), []
+        for _ in range(4):
+            asyncio.run(closed_loop(port, 8, 2.0, body))
+            Path(f"/proc/{process.pid}/clear_refs").write_text("5")  # the most memory counts from now on
+            version = latest(port)
+            shutil.copy(path, f"{path}.new")
+            os.replace(f"{path}.new", path)
+            while latest(port) == version:
+                asyncio.run(closed_loop(port, 8, 1.0, body))
+            time.sleep(3.0)  # the first is closed and collected
+            most.append(int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1024)
+        print(f"versions of 100 MB, one after the other: with one {before:.0f} MB, while the next is loaded at most "
+              f"{', '.join(f'{each:.0f}' for each in most)}, afterwards {resident(process.pid):.0f}")  # fmt: skip
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def latest(port):
+    """The version of the model that answers."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models/m", timeout=60) as answer:
+        found = json.loads(answer.read())["model_version_status"]
+    return max(int(each["version"]) for each in found if each["state"] == "AVAILABLE")
 
 
 def under_gunicorn(folder, application):
     """MB of four workers of a program that answers with its process's number, once each has answered."""
-    Path(f"{folder}/wsgi_program.py").write_text(WSGI.replace("WIDTH", str(WIDTH)))
+    Path(f"{folder}/wsgi_program.py").write_text(programs.WSGI.replace("WIDTH", str(WIDTH)))
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "--chdir", folder, "--workers", "4", "--bind", f"127.0.0.1:{port}"]
     process = start([*command, "--timeout", "120", f"wsgi_program:{application}"], port)
@@ -416,7 +414,7 @@ def soak(folder):
             data, started, told = request.SerializeToString(), time.monotonic(), 0
             while time.monotonic() - started < seconds:
                 killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
-                taken, failed = asyncio.run(load_of(port, 16, 2.0, body, "half"))
+                taken, failed = asyncio.run(closed_loop(port, 16, 2.0, body, "half"))
                 assert not failed, f"{failed} right requests failed"
                 counts["http"] += len(taken)
                 for _ in range(300):
@@ -442,7 +440,7 @@ def soak(folder):
 
 def main():
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    parts = {each.__name__: each for each in (local, http, memory, fuzz, soak)}
+    parts = {"local": local, "http": by_http, "memory": memory, "fuzz": fuzz, "soak": soak}
     for name in sys.argv[1:] or ("local", "http", "memory"):
         with tempfile.TemporaryDirectory() as folder:
             parts[name](folder)

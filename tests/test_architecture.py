@@ -35,7 +35,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "pipelines": ("errors", "texts", "forks", "runtime", "sessions"),
     "models": ("errors", "runtime", "sessions", "pipelines"),
     "pools": ("", "errors", "texts", "forks", "runtime", "sessions", "models"),
-    "serving": ("", "errors", "texts", "files", "runtime", "sessions", "pipelines", "models", "pools"),
+    "serving": ("", "errors", "texts", "files", "garbage", "runtime", "sessions", "pipelines", "models", "pools"),
     "estimator": ("errors", "runtime"),
     "contrib": ("errors", "source", "runtime", "estimator"),
     "horovod": ("errors", "runtime", "serving"),

@@ -223,16 +223,6 @@ def check_too_many_requests() -> None:
         assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
 
 
-def check_two_servers_on_a_port() -> None:
-    with serving(half()) as server:
-        error = raises(t1.errors.UsageError, lambda: _serve_at(server.port))
-        assert str(server.port) in str(error) and "another port" in str(error)
-
-
-def _serve_at(port: int) -> None:
-    listen("127.0.0.1", port).close()
-
-
 def check_a_stop_lets_requests_end() -> None:
     with (
         requests_wait() as (began, go_on),
@@ -278,3 +268,37 @@ def check_a_deadline_for_the_answer() -> None:
             wait_for(lambda: ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 0, "it to be let go")
     finally:
         module.Batcher.submit = original  # type: ignore[method-assign]
+
+
+def check_bodies_without_end() -> None:
+    """A body of a gigabyte is refused by its head; one that goes on after that is read for a while, and then cut."""
+    from tf1sessions.serving import http_server
+
+    before = http_server._HEAD_SECS
+    http_server._HEAD_SECS = 0.3
+    try:
+        with serving(half(), Limits(body_bytes=1 << 20)) as server:
+            for framing in (b"Content-Length: 1073741824\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"):
+                with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+                    client.sendall(f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\n".encode() + framing)
+                    if framing.startswith(b"Content"):
+                        assert client.recv(100).startswith(b"HTTP/1.1 413 "), "it is not refused by its head"
+                    with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                        while True:
+                            client.sendall(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+            assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200
+    finally:
+        http_server._HEAD_SECS = before
+
+
+def check_two_servers_on_a_port() -> None:
+    """Each port is one server's, gRPC's too, which would else be shared among them. Said before a model is loaded."""
+    with serving(half(), grpc_port=0) as server:
+        for settings, option in (
+            (ServerSettings(port=server.port), "--port"),
+            (ServerSettings(port=0, grpc_port=server.grpc_port), "--grpc-port"),
+        ):
+            error = raises(t1.errors.UsageError, Server(models_from("no_model.pb"), settings).run)
+            assert "cannot be listened on" in str(error) and option in str(error), error
+            assert "give another port, or end that one" in str(error), error
+        assert ask(server, PREDICT, {"instances": [1.0]})[0] == 200

@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,7 @@ from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError, WorkErr
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
 from tf1sessions.serving.local_format import LocalFormatError, decode, send
+from tf1sessions.serving.settings import Limits
 
 _SERVERS: dict[str, Any] = {}
 
@@ -76,6 +78,7 @@ def _requests(gs: Any) -> dict[str, Any]:
         "echo": lambda **arrays: arrays,
         "pair": lambda: (np.float32(1), np.arange(3)),
         "nothing": lambda: None,
+        "left_out": lambda: np.array([gc.get_freeze_count(), len(gc.get_objects())]),
         "wait": wait,
         "fail": fail,
         "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
@@ -170,12 +173,47 @@ def check_every_kind_of_array_arrives() -> None:
         assert client.request("weight")().shape == ()
 
 
+def check_collections_do_not_look_at_tensorflow() -> None:
+    """In a server's process: one takes 0.2 s, in which no request is answered."""
+    with _client() as client:
+        left_out, looked_at = client.request("left_out")()
+        assert left_out > 100_000 > looked_at, (left_out, looked_at)
+
+
+def check_requests_that_are_too_large() -> None:
+    """They are refused before their arrays are copied into shared memory, and the connection stays."""
+    with t1.SessionServer({"half": "half"}, limits=Limits(decoded_bytes=1 << 20, rows=1 << 40)) as server:
+        with server.client() as client:
+            client(x=[1.0])
+            (channel,) = client._free
+            error = raises(UsageError, lambda: client(x=np.zeros((1 << 18) + 1, np.float32)))  # the server's word
+            assert "have 1048580 bytes" in str(error), error
+            before = channel.statistics()
+            for size in (1 << 20, 1 << 28):
+                error = raises(UsageError, lambda: client(x=np.zeros(size, np.float32)))  # noqa: B023 - called at once
+                assert "a request at most 2097152" in str(error) and "decoded_bytes" in str(error), error
+            assert "a request at most" in str(raises(UsageError, lambda: client(x=[b"x" * (2 << 20)])))
+            assert channel.statistics() == before and list(client._free) == [channel]
+            assert client(x=[1.0])["y"].tolist() == [2.5]
+
+
+def check_a_segment_is_free_for_the_next_request() -> None:
+    """The server gives it back before it answers: two in turn need twice the processor's cache."""
+    with _client() as client:
+        large = np.zeros(1 << 18, np.float32)
+        for _ in range(5):
+            client(x=large)
+        (channel,) = client._free
+        assert channel.statistics().segments == 1
+
+
 def check_wrong_calls() -> None:
     with _client() as client:
         for call in (
             lambda: client(z=[1.0]), lambda: client(), lambda: client(x=[[1.0]]), lambda: client(x=["a"]),
             lambda: client(x=object()), lambda: client([1.0], [2.0]), lambda: client([1.0], x=[1.0]),
             lambda: client.model("no")(x=[1.0]), lambda: client.model("half", version=9)(x=[1.0]),
+            lambda: client.model("half", version=[1]),
             lambda: client.model("half", signature="no")(x=[1.0]), lambda: client.request("no")(),
             lambda: client.request("step")(), lambda: client.request("step")(z=[1.0]),
             lambda: client.request("step")([1.0]), lambda: client(x=[1.0], deadline_secs=0),
@@ -284,9 +322,12 @@ def check_a_server_that_is_started_again() -> None:
         server.client(connect_secs=90.0) as client,
     ):
         before = server.pid
+        for channel in [client._connection(time.monotonic() + 30)[0] for _ in range(3)]:
+            client._give_back(channel)  # connections of the first server, all but one of which no call finds out about
         raises(PeerGoneError, client.request("die"))
+        assert len(client._free) == 2
         assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
-        assert (server.starts, server.pid != before) == (2, True)
+        assert (server.starts, server.pid != before, len(client._free)) == (2, True, 1)
 
 
 def check_servers_that_do_not_start() -> None:
@@ -329,7 +370,7 @@ def _admitted(server: Any) -> socket.socket:
     connection.settimeout(30)
     theirs, ours = connection.recv(32), bytes(32)
     connection.sendall(ours + hmac.new(key, b"client" + theirs + ours, hashlib.sha256).digest())
-    assert len(connection.recv(32)) == 32
+    assert len(connection.recv(40, socket.MSG_WAITALL)) == 40
     return connection
 
 
@@ -402,6 +443,11 @@ def check_what_is_no_message() -> None:
         send(left, {"a": 1}, {"x": np.ones(3), "s": np.array(["é"])})
         header, arrays = decode(*right.recv_packed(30))
         assert header == {"a": 1} and arrays["x"].tolist() == [1, 1, 1] and arrays["s"].tolist() == ["é".encode()]
+        for values in (np.ones(3), np.ones(3), np.ones([3, 1]), np.ones(3, np.float32), np.zeros(0)):
+            send(left, {"a": 1}, {"x": values}, repeated=True)
+            header, arrays = decode(*right.recv_packed(30))
+            assert header == {"a": 1} and arrays["x"].dtype == values.dtype and np.array_equal(arrays["x"], values)
+            header["a"] = arrays["x"][:1] = 2  # the receiver's own
     for text in (
         b"", b"{}", b"[]", b"null", b'{"arrays": 1}', b'{"arrays": [["x", "float32", [2], 4]]}',
         b'{"arrays": [["x", "object", [1], 4]]}', b'{"arrays": [["x", "float32", [1], -2]]}',

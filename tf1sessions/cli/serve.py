@@ -148,7 +148,7 @@ def serve(
             click.echo(f"gRPC at {_shown(host)}:{server.grpc_port}")
         sys.stdout.flush()
 
-    server.run(started, signals=True)
+    server.run(started, signals=True, own_process=True)
     click.echo("Stopped.")
 
 

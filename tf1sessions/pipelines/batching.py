@@ -175,18 +175,30 @@ class _Record:
 # -- requests ---------------------------------------------------------------------------------------------------------
 
 
+class _OwnRows:
+    """One caller's rows, which it runs itself: it needs no Future, which takes as long to make as all the rest."""
+
+    __slots__ = ("arrived", "count", "key", "rows", "thread")
+
+    def __init__(self, rows: Rows, arrived: float) -> None:
+        self.rows = rows
+        self.count = rows.count
+        self.key = rows.key
+        self.arrived = arrived
+        self.thread = threading.get_ident()
+
+
 class _BatchedRows(concurrent.futures.Future):  # type: ignore[type-arg]
     """One caller's rows, and the Future of its answer."""
 
-    def __init__(self, batcher: Batcher, rows: Rows, deadline_secs: float | None) -> None:
+    def __init__(self, batcher: Batcher, rows: Rows, arrived: float, deadline_secs: float | None) -> None:
         super().__init__()
         self._batcher: Batcher | None = batcher
         self._rows: Rows | None = rows
         self.count = rows.count
         self.key = rows.key
-        self.arrived = time.monotonic()
-        self.deadline = None if deadline_secs is None else self.arrived + deadline_secs
-        self.thread = 0  # the caller that runs it itself
+        self.arrived = arrived
+        self.deadline = None if deadline_secs is None else arrived + deadline_secs
         # Held until end(). A caller waits for this and not in result(): an interrupt in there could keep a lock that
         # the dispatcher needs.
         self.answered = threading.Lock()
@@ -338,7 +350,7 @@ class Batcher:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)  # the dispatcher waits for it, always with a limit
         self._queue: collections.deque[_BatchedRows] = collections.deque()
-        self._turn: _BatchedRows | threading.Thread | None = None  # the caller that runs the model
+        self._turn: _OwnRows | threading.Thread | None = None  # the caller that runs the model
         self._dispatcher: threading.Thread | None = None
         self._closed = False
         self._record = _Record()
@@ -360,9 +372,13 @@ class Batcher:
             deadline_secs: How long it may wait before it is run.
             **named: The inputs by name.
         """
-        request = self._request(args, named, deadline_secs)
-        if self._enter(request, can_run=True):
-            return self._run_here(request)
+        rows, deadline_secs = self._read(args, named, deadline_secs)
+        own = _OwnRows(rows, time.monotonic())
+        if self._take_turn(own):
+            return self._run_here(own)
+        request = _BatchedRows(self, rows, own.arrived, deadline_secs)
+        if self._enter(request, own):
+            return self._run_here(own)
         try:
             if not request.answered.acquire(timeout=request.seconds_left()):
                 self._withdraw(request, "expired")  # if it still waits
@@ -380,14 +396,16 @@ class Batcher:
         Arrays are copied: their owner may fill them again. Functions added to the Future run in the thread that
         answers, and hold it up.
         """
-        request = self._request(with_own_arrays(args), with_own_arrays(named), deadline_secs)
-        self._enter(request, can_run=False)
+        rows, deadline_secs = self._read(with_own_arrays(args), with_own_arrays(named), deadline_secs)
+        request = _BatchedRows(self, rows, time.monotonic(), deadline_secs)
+        self._enter(request)
         return request
 
     async def acall(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Any:
         """Call from asyncio. Arrays are copied. Cancelling the task withdraws the request."""
-        request = self._request(with_own_arrays(args), with_own_arrays(named), deadline_secs)
-        self._enter(request, can_run=False)
+        rows, deadline_secs = self._read(with_own_arrays(args), with_own_arrays(named), deadline_secs)
+        request = _BatchedRows(self, rows, time.monotonic(), deadline_secs)
+        self._enter(request)
         answer = asyncio.wrap_future(request)
         if request.deadline is None:
             return await answer
@@ -453,17 +471,35 @@ class Batcher:
 
     # -- the queue and the turn ------------------------------------------------------------------------------------
 
-    def _request(self, args: tuple[Any, ...], named: Mapping[str, Any], deadline_secs: float | None) -> _BatchedRows:
+    def _read(
+        self, args: tuple[Any, ...], named: Mapping[str, Any], deadline_secs: float | None
+    ) -> tuple[Rows, float | None]:
+        """The rows of a request, and how long it may wait."""
         if forks.forked():
             raise forks.error("the batcher")
         if deadline_secs is None:
             deadline_secs = self._deadline_secs
         else:
             _check_duration("deadline_secs", deadline_secs)
-        return _BatchedRows(self, self._call.read(args, named), deadline_secs)
+        return self._call.read(args, named), deadline_secs
 
-    def _enter(self, request: _BatchedRows, *, can_run: bool) -> bool:
-        """Gives the caller the turn (True), or puts its request into the queue.
+    def _take_turn(self, own: _OwnRows) -> bool:
+        """Gives the caller the turn, if the model is idle and nothing is to be waited for.
+
+        Raises:
+            ClosedError: The batcher is closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise self._closed_error()
+            if not self._may_run_at_once(own):
+                return False
+            self._record.counts["requests"] += 1
+            self._turn = own
+            return True
+
+    def _enter(self, request: _BatchedRows, own: _OwnRows | None = None) -> bool:
+        """Puts a request into the queue; or gives the turn to its caller (True), if it has become free meanwhile.
 
         Raises:
             Overloaded: The queue is full.
@@ -475,9 +511,8 @@ class Batcher:
                 if self._closed:
                     raise self._closed_error()
                 self._record.counts["requests"] += 1
-                if can_run and self._may_run_at_once(request):
-                    request.thread = threading.get_ident()
-                    self._turn = request
+                if own is not None and self._may_run_at_once(own):
+                    self._turn = own
                     return True
                 if len(self._queue) >= self._queue_limit:
                     expired = self._take_expired()
@@ -503,7 +538,7 @@ class Batcher:
             self._end_expired(expired)
         return False
 
-    def _may_run_at_once(self, request: _BatchedRows) -> bool:
+    def _may_run_at_once(self, request: _OwnRows) -> bool:
         if self._dispatcher is not None and self._dispatcher.ident == threading.get_ident():
             return True  # a function added to a Future: waiting for itself would be for ever
         if self._turn is not None or self._queue:
@@ -556,7 +591,11 @@ class Batcher:
             )
 
     def _give_back(
-        self, turn: _BatchedRows | threading.Thread, batch: Sequence[_BatchedRows], started: float, succeeded: int
+        self,
+        turn: _OwnRows | threading.Thread,
+        batch: Sequence[_OwnRows | _BatchedRows],
+        started: float,
+        succeeded: int,
     ) -> None:
         """Ends a turn in which a batch was run; before its callers know, so that the next turn can expect them."""
         now = time.monotonic()
@@ -564,15 +603,16 @@ class Batcher:
             record = self._record
             record.counts["succeeded"] += succeeded
             record.counts["failed"] += len(batch) - succeeded
-            record.queued.extend(started - request.arrived for request in batch)
-            record.latencies.extend(now - request.arrived for request in batch)
+            for request in batch:
+                record.queued.append(started - request.arrived)
+                record.latencies.append(now - request.arrived)
             if self._turn is not turn:
                 return  # it was taken away: see _wait_for_work
             self._turn = None
             self._expected_rows = 0
             if batch:
                 key = batch[0].key
-                callers = [*batch, *(each for each in self._queue if each.key == key)]
+                callers = [*batch, *[each for each in self._queue if each.key == key]]
                 if len(callers) > 1 and self._pause:
                     self._pause -= 1
                 elif len(callers) > 1:
@@ -625,7 +665,7 @@ class Batcher:
                     return False
             elif self._turn is None:
                 return True
-            elif not self._changed.wait(_LOOK_SECS) and isinstance(self._turn, _BatchedRows) and not _runs(self._turn):
+            elif not self._changed.wait(_LOOK_SECS) and isinstance(self._turn, _OwnRows) and not _runs(self._turn):
                 self._turn = None  # its caller was interrupted where it could not give the turn back
         return False
 
@@ -666,7 +706,7 @@ class Batcher:
 
     # -- running ---------------------------------------------------------------------------------------------------
 
-    def _run_here(self, request: _BatchedRows) -> Any:
+    def _run_here(self, request: _OwnRows) -> Any:
         """Runs a caller's request in its own thread; it has the turn."""
         started = time.monotonic()
         succeeded = 0
@@ -702,7 +742,7 @@ class Batcher:
         error.__cause__ = cause
         return error
 
-    def _run(self, batch: Sequence[_BatchedRows]) -> list[Any]:
+    def _run(self, batch: Sequence[_OwnRows | _BatchedRows]) -> list[Any]:
         started = time.monotonic()
         try:
             return self._call.run([request.rows for request in batch], self._note_run)
@@ -717,7 +757,7 @@ class Batcher:
 
 
 @without_collection
-def _runs(request: _BatchedRows) -> bool:
+def _runs(request: _OwnRows) -> bool:
     """Whether the caller that has the turn is still running its request."""
     frame = current_frames().get(request.thread)
     while frame is not None:

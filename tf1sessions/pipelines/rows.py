@@ -276,6 +276,8 @@ class RowCall:
 
     def _part(self, results: list[Any], batch: Sequence[Rows]) -> list[Any]:
         """Gives each request its rows: copies, because a view would keep the rows of all others alive."""
+        if len(batch) == 1 and not self._sizes:  # no rows of others, and no padding
+            return [self._assemble(results)]
         answers, stop = [], 0
         for each in batch:
             start, stop = stop, stop + each.count

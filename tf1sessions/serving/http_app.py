@@ -71,33 +71,40 @@ def application(service: Service, token: str | None = None) -> Any:
         token: What clients have to show, as ``Authorization: Bearer TOKEN``; None when anybody may ask.
     """
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import Response
 
     handlers = _Handlers(service, token)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        """Without Starlette's router and middleware, which take as long as all the rest of a small request."""
+        """Without Starlette's router, middleware and responses, which take as long as the rest of a small request."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
         started = time.monotonic()
         path = request.scope["path"]
+        model = _MODEL.fullmatch(path) or _MODEL_V2.fullmatch(path)
         try:
-            answer = await handlers.answer(request)
+            answer = await handlers.answer(request, model)
         except ClientDisconnect:
             answer = HttpAnswer(b"", 499)
         except Exception as error:
             answer = _of_error(error, path)
-        handlers.count(path, answer.status, started)
+        if model is not None:
+            handlers.count(model, answer.status, started)
         if access.isEnabledFor(logging.INFO):
             client = request.client.host if request.client else "-"
             access.info(
                 '%s "%s %s" %d %d %.1fms',
                 *(client, request.method, path, answer.status, len(answer.body), 1000 * (time.monotonic() - started)),
             )
-        await Response(answer.body, answer.status, answer.headers, answer.content_type)(scope, receive, send)
+        await send({"type": "http.response.start", "status": answer.status, "headers": _raw_headers(answer)})
+        await send({"type": "http.response.body", "body": answer.body})
 
     return app
+
+
+def _raw_headers(answer: HttpAnswer) -> list[tuple[bytes, bytes]]:
+    given = {"content-length": str(len(answer.body)), "content-type": answer.content_type, **answer.headers}
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in given.items()]
 
 
 def _of_error(error: Exception, path: str) -> HttpAnswer:
@@ -116,22 +123,21 @@ class _Handlers:
         self._service = service
         self._token = None if token is None else token.encode("utf-8")
 
-    def count(self, path: str, status: int, started: float) -> None:
-        """Count a request for a model."""
-        for pattern, protocol in ((_MODEL, "rest"), (_MODEL_V2, "v2")):
-            found = pattern.fullmatch(path)
-            if found and (found.groupdict().get("method") or found.groupdict().get("what") == "/infer"):
-                self._service.note(found["name"], protocol, status, started)
+    def count(self, model: re.Match[str], status: int, started: float) -> None:
+        """Count a request for a model, if it is one that runs it."""
+        protocol, runs = ("rest", model["method"]) if model.re is _MODEL else ("v2", model["what"] == "/infer")
+        if runs:
+            self._service.note(model["name"], protocol, status, started)
 
-    async def answer(self, request: Any) -> HttpAnswer:
+    async def answer(self, request: Any, model: re.Match[str] | None) -> HttpAnswer:
+        """Answer a request; ``model`` is what its address says of a model."""
         path = request.scope["path"]
         self._check_origin(request)
         if self._token is not None and path not in _OPEN:
             self._check_token(request)
-        for pattern, handle in ((_MODEL, self._rest), (_MODEL_V2, self._v2)):
-            if found := pattern.fullmatch(path):
-                version = None if found["version"] is None else int(found["version"])
-                return await handle(request, found, version)
+        if model is not None:
+            handle = self._rest if model.re is _MODEL else self._v2
+            return await handle(request, model, None if model["version"] is None else int(model["version"]))
         if path.startswith("/v1/"):
             raise RequestError(f"Malformed request: {request.method} {path}")
         return self._other(request, path)

@@ -25,8 +25,13 @@ _READ_SECS, _READ_BYTES = 30.0, 16 << 10  # of an answer that waits, so much mus
 _CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     """A socket that listens.
+
+    Args:
+        host: The address.
+        port: 0 for one that is free.
+        option: Which gave the port, for messages.
 
     Raises:
         UsageError: The port is taken, or the address is not this machine's.
@@ -50,7 +55,7 @@ def listen(host: str, port: int) -> socket.socket:
         taken = error.errno == errno.EADDRINUSE
         raise UsageError(
             f"{host}:{port} cannot be listened on: {error.strerror or error}",
-            where="--port",
+            where=option,
             next_step="Another server has it: give another port, or end that one." if taken else "Give another port.",
         ) from error
     return listener

@@ -33,7 +33,7 @@ def parse(body: bytes) -> dict[str, Any]:
         RequestError: It is none.
     """
     try:
-        found = json.loads(body, object_pairs_hook=_object)
+        found = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise RequestError(f"JSON Parse error: {why}") from None
@@ -53,6 +53,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         name = collections.Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"an object names {name!r:.80} twice")
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def columns(request: Mapping[str, Any], specs: Mapping[str, TensorSpec]) -> Colu
     arrays = {name: to_array(value, specs[name]) for name, value in values.items()}
     fitted = {name: with_ones(array, specs[name]) for name, array in arrays.items()}
     for name, array in fitted.items():
-        if not specs[name].shape.is_compatible_with(array.shape):
+        if not _fits(array.shape, specs[name]):
             raise RequestError(f"The input {name!r} has the shape {list(array.shape)}, and not {specs[name].shape}")
     return Columns(fitted, in_rows, any(fitted[name].ndim != array.ndim for name, array in arrays.items()))
 
@@ -100,9 +103,17 @@ def with_ones(array: NDArray[Any], spec: TensorSpec) -> NDArray[Any]:
     TensorFlow Serving compares no shapes, and its documentation sends ``[1.0, 2.0, 5.0]`` to an input of [?, 1].
     """
     rank = spec.shape.rank
-    if array.ndim and rank == array.ndim + 1 and spec.shape.is_compatible_with((*array.shape, 1)):
+    if array.ndim and rank == array.ndim + 1 and _fits((*array.shape, 1), spec):
         return array[..., np.newaxis]
     return array
+
+
+def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
+    """Whether an input may have a shape; in a tenth of the time that a TensorShape takes for it."""
+    if spec.shape.rank is None:
+        return True
+    sizes = spec.shape.as_list()
+    return len(sizes) == len(shape) and all([wanted in (None, size) for wanted, size in zip(sizes, shape, strict=True)])
 
 
 def without_ones(outputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -5,6 +5,7 @@
     server ──▶ 32 random bytes ──▶ client
     client ──▶ 32 random bytes, HMAC of both under the key ──▶ server        nothing else is read before this is right
     server ──▶ HMAC of both, the other way round ──▶ client                 so that the client knows the server, too
+    server ──▶ 8 bytes: the most that a message may have ──▶ client         longer ones need not be sent to be refused
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import hmac
 import os
 import secrets
 import socket
+import struct
 from collections.abc import Callable
 
 from tf1sessions.errors import PeerGoneError, UsageError
@@ -24,6 +26,8 @@ __all__ = ["KEY", "SOCKET", "greet", "let_in", "make_key", "read_key"]
 #: Names of files in a server's folder.
 KEY, SOCKET = "key", "socket"
 _SIZE = 32
+_MOST = struct.Struct("<Q")
+_NO_LIMIT = 2**64 - 1
 _SECS = 10.0  # for the whole greeting; arbitrary
 
 
@@ -64,20 +68,26 @@ def read_key(folder: str) -> bytes:
     return key
 
 
-def let_in(connection: socket.socket, key: bytes) -> bool:
-    """For the server: whether the client knows the key. Raises OSError when it is slow, or goes."""
+def let_in(connection: socket.socket, key: bytes, most_bytes: int = _NO_LIMIT) -> bool:
+    """For the server: whether the client knows the key. Raises OSError when it is slow, or goes.
+
+    Args:
+        connection: To the client.
+        key: The server's.
+        most_bytes: Of a message, for the client to know.
+    """
     connection.settimeout(_SECS)
     ours = secrets.token_bytes(_SIZE)
     connection.sendall(ours)
     theirs, shown = _receive(connection), _receive(connection)
     if not hmac.compare_digest(shown, _proof(key, b"client", ours, theirs)):
         return False
-    connection.sendall(_proof(key, b"server", ours, theirs))
+    connection.sendall(_proof(key, b"server", ours, theirs) + _MOST.pack(most_bytes))
     return True
 
 
-def greet(connection: socket.socket, key: bytes) -> None:
-    """For the client: show the key, and see that the server knows it.
+def greet(connection: socket.socket, key: bytes) -> int:
+    """For the client: show the key, and see that the server knows it; returns the most bytes of a message.
 
     Raises:
         PeerGoneError: The server has another key, or has gone.
@@ -89,21 +99,23 @@ def greet(connection: socket.socket, key: bytes) -> None:
         ours = secrets.token_bytes(_SIZE)
         connection.sendall(ours + _proof(key, b"client", theirs, ours))
         shown = _receive(connection)
+        most = _receive(connection, _MOST.size)
     except (ConnectionError, EOFError) as error:
         raise PeerGoneError("the server has gone, or does not know this key", where="SessionClient") from error
     if not hmac.compare_digest(shown, _proof(key, b"server", theirs, ours)):
         raise PeerGoneError("what answers is not the server: it does not know the key", where="SessionClient")
+    return int(_MOST.unpack(most)[0])
 
 
 def _proof(key: bytes, role: bytes, server: bytes, client: bytes) -> bytes:
     return hmac.new(key, role + server + client, hashlib.sha256).digest()
 
 
-def _receive(connection: socket.socket) -> bytes:
+def _receive(connection: socket.socket, size: int = _SIZE) -> bytes:
     data = b""
     receive: Callable[[int], bytes] = connection.recv
-    while len(data) < _SIZE:
-        piece = receive(_SIZE - len(data))
+    while len(data) < size:
+        piece = receive(size - len(data))
         if not piece:
             raise EOFError("the other side has gone")
         data += piece

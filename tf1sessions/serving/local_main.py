@@ -60,6 +60,7 @@ def _read(stdin: Any, size: int) -> bytes:
 
 
 def _serve(spec: dict[str, Any], stack: contextlib.ExitStack) -> None:
+    from tf1sessions.garbage import settle
     from tf1sessions.serving.local_server import LocalServer
     from tf1sessions.serving.repository import ModelRepository
     from tf1sessions.serving.service import Service
@@ -76,6 +77,7 @@ def _serve(spec: dict[str, Any], stack: contextlib.ExitStack) -> None:
         config_of=lambda model: config,
         poll_secs=spec["poll_secs"],
         drain_secs=drain_secs,
+        collect=settle,
     )
     stack.enter_context(repository)
     service = Service(repository)
@@ -91,6 +93,7 @@ def _serve(spec: dict[str, Any], stack: contextlib.ExitStack) -> None:
                 next_step="Return a dict of name and request.",
             )
         requests = {str(name): _callable(gs, name, given) for name, given in found.items()}
+    settle()
     server = LocalServer(service, spec["folder"], spec["key"], requests)
     stack.callback(server.close, drain_secs)
 

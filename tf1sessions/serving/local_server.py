@@ -33,6 +33,7 @@ __all__ = ["LocalServer"]
 
 logger = logging.getLogger("tf1sessions.serving")
 
+_HEADER_BYTES = 1 << 20  # what a message may have beside its arrays; arbitrary
 _CONNECTIONS = 1024  # at once; more are closed. Arbitrary
 
 
@@ -112,17 +113,17 @@ class LocalServer:
     def _serve(self, connection: socket.socket) -> None:
         """A connection's thread."""
         try:
-            if not let_in(connection, self._key):
+            most_bytes = self._service.limits.decoded_bytes + _HEADER_BYTES
+            if not let_in(connection, self._key, most_bytes):
                 logger.warning("a local client does not know the key")
                 connection.close()
                 return
-            limits = self._service.limits
-            with Channel(connection, "the client", most_bytes=limits.decoded_bytes + (1 << 20)) as channel:
+            with Channel(connection, "the client", most_bytes=most_bytes) as channel:
                 with self._lock:
                     self._channels.add(channel)
                 try:
                     while not self._closed:
-                        self._answer(channel, *channel.recv_packed())
+                        self._answer(channel)
                 finally:
                     with self._lock:
                         self._channels.discard(channel)
@@ -133,7 +134,9 @@ class LocalServer:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _answer(self, channel: Channel, stream: memoryview, buffers: list[Any]) -> None:
+    def _answer(self, channel: Channel) -> None:
+        """Receives a request, and answers it."""
+        message = channel.recv_packed()
         started = time.monotonic()
         with self._lock:
             if self._closed:
@@ -142,10 +145,11 @@ class LocalServer:
         name, status = "", 200
         try:
             try:
-                header, arrays = decode(stream, buffers)
+                header, arrays = decode(*message)
                 name = str(header.get("model", ""))
-                result = self._result(header, arrays)
-                send(channel, *result)
+                answer, found = self._result(header, arrays)
+                del message, arrays  # the client can have its shared memory for its next request
+                send(channel, answer, found, repeated="form" in answer)
             except (LocalFormatError, Exception) as error:
                 if isinstance(error, (EOFError, ConnectionError)) or channel.closed:
                     raise

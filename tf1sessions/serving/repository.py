@@ -73,6 +73,7 @@ class ModelRepository:
         config_of: Model -> the configuration of its session; None for TensorFlow's own.
         poll_secs: How often the folders are looked at; 0 for never.
         drain_secs: How long a version that is replaced waits for its requests.
+        collect: Frees what versions leave behind; called some time after one was loaded or closed.
 
     Thread-safety: everything is safe from any thread.
     """
@@ -85,6 +86,7 @@ class ModelRepository:
         config_of: Callable[[ModelSettings], Any] = lambda settings: None,
         poll_secs: float = 2.0,
         drain_secs: float = 30.0,
+        collect: Callable[[], object] = gc.collect,
     ) -> None:
         self.limits = limits or Limits()
         self._hosts = {settings.name: _Host(settings) for settings in models}
@@ -95,7 +97,8 @@ class ModelRepository:
         self._stop = threading.Event()
         self._watcher: threading.Thread | None = None
         self._retiring: list[threading.Thread] = []
-        self._unloaded = False  # a version is closed, and its memory not yet free
+        self._collect = collect
+        self._changed = False  # a version was loaded, or was closed and its memory is not yet free
 
     # -- the beginning and the end
 
@@ -111,6 +114,7 @@ class ModelRepository:
         except BaseException:
             self.close(0.0)
             raise
+        self._changed = False
         if self._poll_secs > 0:
             self._watcher = threading.Thread(target=self._watch, name="tf1sessions-versions", daemon=True)
             self._watcher.start()
@@ -217,9 +221,9 @@ class ModelRepository:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._poll_secs):
-            if self._unloaded:
-                self._unloaded = False
-                gc.collect()  # a graph is full of cycles, and with it goes what its reader of the checkpoint has open
+            if self._changed:
+                self._changed = False
+                self._collect()  # a graph is full of cycles, and its reader of the checkpoint has a file open
             try:
                 self.look()
             except Exception:  # no model may end the others' watching
@@ -243,7 +247,7 @@ class ModelRepository:
                 self._keep(host, f"{host.settings.path} has no numbered folders any more. What is loaded stays.")
                 return
             host.note = ""
-            for each in self._changed(host, found, first):
+            for each in self._to_load(host, found, first):
                 self._load(host, each, first)
             wanted = {each.version for each in found}
             if wanted & host.loaded.keys():  # what does not load replaces nothing
@@ -256,7 +260,7 @@ class ModelRepository:
             logger.warning("model %s: %s", host.settings.name, note)
         host.note = note
 
-    def _changed(self, host: _Host, found: Sequence[Found], first: bool) -> list[Found]:
+    def _to_load(self, host: _Host, found: Sequence[Found], first: bool) -> list[Found]:
         """Return the versions to load: whose files are new, and have not changed since the last look."""
         before, host.seen = host.seen, {each.version: each.stamp for each in found}
         wanted = []
@@ -286,6 +290,7 @@ class ModelRepository:
             logger.error("model %s, version %d does not load: %s", settings.name, version, message)
             return
         host.loaded = {**host.loaded, version: served}
+        self._changed = True
         host.statuses[version] = VersionStatus(version, "AVAILABLE")
         logger.info(
             "model %s, version %d is loaded from %s in %.1f s",
@@ -304,7 +309,7 @@ class ModelRepository:
             if version not in host.loaded:
                 host.statuses[version] = VersionStatus(version, "END")
             logger.info("model %s, version %d is unloaded", served.name, version)
-            self._unloaded = True
+            self._changed = True
 
         self._retiring = [each for each in self._retiring if each.is_alive()]
         thread = threading.Thread(target=drain, name="tf1sessions-unload", daemon=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import re
@@ -13,6 +14,7 @@ from typing import Any
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
 from tf1sessions.files import read_whole
+from tf1sessions.garbage import settle
 from tf1sessions.serving.settings import Limits, ModelSettings
 
 __all__ = ["Server", "ServerSettings", "read_token"]
@@ -111,12 +113,16 @@ class Server:
         if self._settings.tls is not None:
             _check_tls(*self._settings.tls)
 
-    def run(self, started: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
+    def run(
+        self, started: Callable[[], None] = lambda: None, *, signals: bool = False, own_process: bool = False
+    ) -> None:
         """Load the models, and serve until the stop.
 
         Args:
             started: Called when requests can be answered.
             signals: Whether SIGTERM and SIGINT stop it; in the main thread only.
+            own_process: Whether there is nothing else in this process, whose garbage may be collected as is good for
+                requests: :func:`~tf1sessions.garbage.settle`.
 
         Raises:
             Tf1SessionsError, OSError: A model cannot be loaded, or a port is taken.
@@ -130,12 +136,15 @@ class Server:
         with contextlib.ExitStack() as stack:
             listener = stack.enter_context(contextlib.closing(listen(settings.host, settings.port)))
             self.port = listener.getsockname()[1]
+            if settings.grpc_port:
+                listen(settings.host, settings.grpc_port, "--grpc-port").close()  # before models are loaded
             repository = ModelRepository(
                 self._models,
                 self._limits,
                 config_of=self._configure(),
                 poll_secs=settings.poll_secs,
                 drain_secs=settings.drain_secs,
+                collect=settle if own_process else gc.collect,
             )
             stack.enter_context(repository)
             service = Service(repository)
@@ -149,6 +158,8 @@ class Server:
                 if grpc_server is not None:
                     grpc_server.refuse(settings.drain_secs)
 
+            if own_process:
+                settle()
             started()
             self._http.run(stopping, signals=signals)
 

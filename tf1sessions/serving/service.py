@@ -127,9 +127,12 @@ class Service:
             Exception: What the model raises.
         """
         secs = min(deadline_secs or self.limits.deadline_secs, self.limits.deadline_secs)
-        with self.repository.using(name, version) as served:
+        served = self.repository.enter(name, version)
+        try:
             self.check(inputs)
             return served.call(served.signature(signature), inputs, secs)
+        finally:
+            served.leave()
 
     def note(self, name: str, protocol: str, status: int, started: float) -> None:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""

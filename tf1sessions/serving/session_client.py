@@ -134,6 +134,7 @@ class SessionClient:
         self._used: set[Channel] = set()
         self._executor: concurrent.futures.ThreadPoolExecutor | None = None
         self._only: str | None = None
+        self._most_bytes = 0  # of a message, as the server says
 
     # -- calls
 
@@ -149,15 +150,18 @@ class SessionClient:
         """Submit a call in the background: returns a Future."""
         return self.model().submit(*values, deadline_secs=deadline_secs, **named)
 
-    def model(self, name: str | None = None, *, version: int | None = None, signature: str | None = None) -> RemoteCall:
+    def model(self, name: str | None = None, *, version: Any = None, signature: str | None = None) -> RemoteCall:
         """A model of the server, to be called.
 
         Args:
             name: Its name; may be left out where there is one.
-            version: Its version; the latest by default.
+            version: The number of its version; the latest by default.
             signature: Its signature; the model's own by default.
         """
         name = name or self._only_model()
+        if not isinstance(version, (int, type(None))):
+            next_step = "Give its number, or nothing for the latest."
+            raise UsageError(f"version is {version!r:.200}", where="SessionClient.model", next_step=next_step)
         header = {"what": "call", "model": name, "version": version, "signature": signature}
         return RemoteCall(self, header, f"the model {name!r}")
 
@@ -193,15 +197,14 @@ class SessionClient:
         if in_order and header["what"] == "request":
             raise TypeError("a named request takes its inputs by name: request(x=...)")
         until = time.monotonic() + secs
-        channel = self._connection(until)
+        channel = self._send({**header, "deadline_secs": secs, "order": in_order}, arrays, until)
         try:
-            send(channel, {**header, "deadline_secs": secs, "order": in_order}, arrays)
-            received = channel.recv_packed(max(0.001, until + _LATE_SECS - time.monotonic()))
-            answer, found = decode(*received)
+            left = max(0.001, until + _LATE_SECS - time.monotonic())
+            if not channel.poll(left):
+                raise TimeoutError
+            answer, found = decode(*channel.recv_packed(left))
         except BaseException as error:
             self._drop(channel)
-            if isinstance(error, (TypeError, UsageError)):
-                raise
             if isinstance(error, TimeoutError):
                 raise DeadlineError(
                     f"the server did not answer within {secs:g} s", where=self.address, next_step="Give it more time."
@@ -216,24 +219,43 @@ class SessionClient:
         self._give_back(channel)
         return _result(answer, found)
 
+    def _send(self, header: Mapping[str, Any], arrays: Mapping[str, Any], until: float) -> Channel:
+        """Sends a request; returns the connection that its answer will come on."""
+        channel, is_new = self._connection(until)
+        while True:
+            try:
+                send(channel, header, arrays, repeated=True, most_bytes=self._most_bytes)
+                return channel
+            except PeerGoneError:  # it has not got the whole request, and runs none of it
+                self._drop(channel)
+                if is_new:
+                    raise
+                self._drop_free()  # they were to the same server
+                channel, is_new = self._connection(until)
+            except (TypeError, UsageError):  # nothing was sent
+                self._give_back(channel)
+                raise
+            except BaseException:
+                self._drop(channel)
+                raise
+
     # -- connections
 
-    def _connection(self, until: float) -> Channel:
+    def _connection(self, until: float) -> tuple[Channel, bool]:
+        """A connection, and whether it is a new one."""
         if self._pid != os.getpid():
             self._forget()
-        while True:
-            with self._lock:
-                if self._closed:
-                    raise ClosedError("the client is closed", where=self.address, next_step="Make a new one.")
-                channel = self._free.pop() if self._free else None
-            if channel is None:
-                channel = self._connect(until)
-            elif channel.poll(0):  # nothing is asked: the server has gone
-                channel.close()
-                continue
-            with self._lock:
+        with self._lock:
+            if self._closed:
+                raise ClosedError("the client is closed", where=self.address, next_step="Make a new one.")
+            if self._free:
+                channel = self._free.pop()
                 self._used.add(channel)
-            return channel
+                return channel, False
+        channel = self._connect(until)
+        with self._lock:
+            self._used.add(channel)
+        return channel, True
 
     def _connect(self, until: float) -> Channel:
         """A new connection; a server that is started again is waited for."""
@@ -244,7 +266,7 @@ class SessionClient:
                 connection.settimeout(max(0.001, give_up - time.monotonic()))
                 with socket_address(os.path.join(self.address, SOCKET)) as path:
                     connection.connect(path)
-                greet(connection, read_key(self.address))
+                self._most_bytes = greet(connection, read_key(self.address))
                 return Channel(connection, "the server")
             except (OSError, PeerGoneError, UsageError) as error:
                 connection.close()
@@ -272,6 +294,13 @@ class SessionClient:
         with self._lock:
             self._used.discard(channel)
         channel.close()
+
+    def _drop_free(self) -> None:
+        with self._lock:
+            free = list(self._free)
+            self._free.clear()
+        for channel in free:
+            channel.close()
 
     def _threads(self) -> concurrent.futures.ThreadPoolExecutor:
         if self._pid != os.getpid():

@@ -1,0 +1,27 @@
+"""Python's collector of garbage, as the library uses it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from tf1sessions.garbage import settle
+
+
+class _Cycle:
+    def __init__(self) -> None:
+        self.me = self
+
+
+def test_what_stays_is_left_out_until_the_next_time() -> None:
+    stays = [_Cycle()]
+    try:
+        settle()
+        assert gc.get_freeze_count() > 1000 and not any(each is stays for each in gc.get_objects())
+        gone = weakref.ref(stays.pop())
+        gc.collect()
+        assert gone() is not None, "a collection looks at what is left out"
+        settle()
+        assert gone() is None, "garbage that was left out is never freed"
+    finally:
+        gc.unfreeze()
