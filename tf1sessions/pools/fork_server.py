@@ -13,8 +13,8 @@ Data flow::
     any thread: wait() ◀── WorkerHandle
 
 Where the user keeps a server warm (user_servers.py), a fork of that is the server's process: :class:`_UserLink`.
-Method ``"spawn"`` (where there is no fork, or the platform is not Linux) starts each worker as a fresh interpreter from
-this process, with a thread that waits for it: :class:`SpawnLink`.
+With method ``"spawn"``, which is that of platforms other than Linux, the server preloads nothing, and every worker is a
+fresh interpreter.
 """
 
 from __future__ import annotations
@@ -40,14 +40,11 @@ from tf1sessions.pools.cold_starts import INSPECT
 from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.job_processes import MARK, server_mark
 from tf1sessions.pools.resource_limits import limit_step, start_error
-from tf1sessions.pools.spawned_workers import SpawnLink
 from tf1sessions.pools.user_servers import UserServer
 from tf1sessions.pools.workers import (
     WorkerHandle,
     WorkerResult,
     WorkerSpec,
-    request_of,
-    result_of,
     signal_name_of,
     standard_fds,
 )
@@ -73,7 +70,7 @@ class WorkerServer:
             session, run an eager operation or touch a GPU: a fork after that hangs.
         env: The server's complete environment; None is a copy of this process's.
         python: The interpreter.
-        method: ``"fork"`` (Linux) or ``"spawn"``; None takes the first where it is available.
+        method: ``"fork"`` (Linux), or ``"spawn"`` for fresh interpreters; None takes the first where it is available.
         users: Whether a server of the user's (user_servers.py), which is warm already, may be used instead of one that
             ends with this process. Where it does not fit, the reason is noted.
 
@@ -114,7 +111,7 @@ class WorkerServer:
         self.on_note: Callable[[str], None] = _log.warning
         # Protects the two below. Held while a link is made, never while one is waited for.
         self._lock = threading.Lock()
-        self._link: _ServerLink | SpawnLink | None = None
+        self._link: _ServerLink | None = None
         self._closed = False
         self._users = users and self._method == "fork"
         self._of_user: UserServer | None = None
@@ -176,7 +173,7 @@ class WorkerServer:
     def _note(self, text: str) -> None:
         self.on_note(text)  # which may have been set after the link was made
 
-    def _ready_link(self, timeout: float) -> _ServerLink | SpawnLink:
+    def _ready_link(self, timeout: float) -> _ServerLink:
         link = self._live_link()
         while isinstance(link, _UserLink) and not link.wait_accepted(timeout):
             if not link.replaced:
@@ -187,7 +184,7 @@ class WorkerServer:
         link.wait_ready(timeout)
         return link
 
-    def _live_link(self) -> _ServerLink | SpawnLink:
+    def _live_link(self) -> _ServerLink:
         with self._lock:
             if self._closed:
                 raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
@@ -195,9 +192,7 @@ class WorkerServer:
                 self._link = self._new_link()
             return self._link
 
-    def _new_link(self) -> _ServerLink | SpawnLink:
-        if self._method == "spawn":
-            return SpawnLink(self._python)
+    def _new_link(self) -> _ServerLink:
         env = dict(os.environ) if self._env is None else self._env
         try:
             if self._users:
@@ -207,6 +202,8 @@ class WorkerServer:
         except (OSError, WorkerStartError) as error:
             self._users = False
             self._note(f"the warm server is not used: {error}")
+        if self._method == "spawn":
+            return _ForkLink((), self._env, self._python, self._note, ('method="spawn"',))
         return _ForkLink(self._preload, self._env, self._python, self._note)
 
 
@@ -215,6 +212,7 @@ class _ServerLink(abc.ABC):
 
     pid: int | None = None
     _how = "fork server"
+    _cold_reasons: Sequence[str] = ()  # why each worker is a fresh interpreter; else the server finds out
 
     def __init__(self, control: socket.socket, token: str) -> None:
         self._control = control
@@ -245,7 +243,16 @@ class _ServerLink(abc.ABC):
         with self._lock:
             self._last_number = number = self._last_number + 1
         handle = WorkerHandle(spec.name, number, self)
-        request = request_of(spec, server_mark(self._token, number)) | {"do": "spawn", "job": number}
+        request = {
+            "do": "spawn",
+            "job": number,
+            "target": spec.target,
+            "payload": dict(spec.payload),
+            "env": dict(spec.env),
+            "cwd": spec.cwd,
+            "mark": server_mark(self._token, number),
+            "cold": self._cold_reasons,
+        }
         try:
             with standard_fds(spec) as fds, self._lock:
                 if alive := not self.ended:
@@ -303,7 +310,9 @@ class _ServerLink(abc.ABC):
                     handle._end(None, WorkerStartError(text, next_step=limit_step(text)))
                 case "ended" if handle:
                     del self._handles[message["job"]]
-                    handle._end(result_of(**{key: message[key] for key in message.keys() - {"event", "job"}}))
+                    result = {key: message[key] for key in message.keys() - {"event", "job", "leftovers"}}
+                    name, leftovers = signal_name_of(message["returncode"]), tuple(message["leftovers"])
+                    handle._end(WorkerResult(signal_name=name, leftovers=leftovers, **result))
                 case event:
                     self._on_event(event, message)
         self._server_ended()
@@ -363,9 +372,15 @@ class _ForkLink(_ServerLink):
     """A server that is this process's child."""
 
     def __init__(
-        self, preload: Sequence[str], env: Mapping[str, str] | None, python: str, on_note: Callable[[str], None]
+        self,
+        preload: Sequence[str],
+        env: Mapping[str, str] | None,
+        python: str,
+        on_note: Callable[[str], None],
+        cold_reasons: Sequence[str] = (),
     ) -> None:
         self._preload = preload
+        self._cold_reasons = cold_reasons
         self._on_note = on_note
         try:
             self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
@@ -434,6 +449,8 @@ class _ForkLink(_ServerLink):
 
     def _continue(self) -> None:
         """Continue the server whenever it is stopped, which any job can do; returns when it has ended."""
+        if not hasattr(os, "waitid"):  # macOS, before Python 3.13
+            return
         noted = False
         with contextlib.suppress(ChildProcessError):  # it has ended, and was waited for
             while (state := self._state_of_server()).si_code == os.CLD_STOPPED:
