@@ -911,10 +911,9 @@ def test_temporary_files_where_there_is_no_memfd(ends: Ends, monkeypatch: pytest
     assert ends[0].statistics().segments == 1
 
 
-def test_the_socket_where_descriptors_cannot_be_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "CAN_SHARE", False)
-    monkeypatch.delattr(select, "poll")
+def test_the_socket_where_no_shared_memory_can_be_had() -> None:
     here, there = pair()
+    here.stop_lending()
     sent = {"a": numbers(MB), "b": readonly(numbers(3)), "c": [np.ma.masked_less(numbers(100_000), 0), b"x" * MB]}
     with here, there:
         sender = threading.Thread(target=here.send, args=(sent,))  # it waits for the other side here
