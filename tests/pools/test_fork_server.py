@@ -690,9 +690,10 @@ def test_not_ready_in_time(tmp_path: Path) -> None:
     assert [type(error) for error in caught] == [errors.ClosedError]
 
 
-def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
+def test_an_interpreter_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     for method in ("fork", "spawn"):
-        with WorkerServer(PRELOAD, python=str(tmp_path / "python"), method=method) as server:
+        with WorkerServer(PRELOAD, method=method) as server:
             with pytest.raises(errors.WorkerStartError, match="No such file"):
                 Runner(server, tmp_path).spawn()
 

@@ -69,7 +69,6 @@ class WorkerServer:
             that its forks have what they imported; a cold worker imports its target only. Nothing in them may make a
             session, run an eager operation or touch a GPU: a fork after that hangs.
         env: The server's complete environment; None is a copy of this process's.
-        python: The interpreter.
         method: ``"fork"`` (Linux), or ``"spawn"`` for fresh interpreters; None takes the first where it is available.
         users: Whether a server of the user's (user_servers.py), which is warm already, may be used instead of one that
             ends with this process. Where it does not fit, the reason is noted.
@@ -91,7 +90,6 @@ class WorkerServer:
         preload: Sequence[str],
         env: Mapping[str, str] | None = None,
         *,
-        python: str = sys.executable,
         method: Literal["fork", "spawn"] | None = None,
         users: bool = False,
     ) -> None:
@@ -106,7 +104,6 @@ class WorkerServer:
             raise UsageError(f"preload is {preload!r}", next_step='Give a list of "package.module:function" names.')
         self._preload = tuple(preload)
         self._env = None if env is None else dict(env)
-        self._python = python
         self._method = method or ("fork" if can_fork else "spawn")
         self.on_note: Callable[[str], None] = _log.warning
         # Protects the two below. Held while a link is made, never while one is waited for.
@@ -196,15 +193,15 @@ class WorkerServer:
         env = dict(os.environ) if self._env is None else self._env
         try:
             if self._users:
-                self._of_user = self._of_user or user_servers.find(self._preload, self._python)
+                self._of_user = self._of_user or user_servers.find(self._preload)
             if self._users and self._of_user is not None:
                 return _UserLink(self._of_user, env)
         except (OSError, WorkerStartError) as error:
             self._users = False
             self._note(f"the warm server is not used: {error}")
         if self._method == "spawn":
-            return _ForkLink((), self._env, self._python, self._note, ('method="spawn"',))
-        return _ForkLink(self._preload, self._env, self._python, self._note)
+            return _ForkLink((), self._env, self._note, ('method="spawn"',))
+        return _ForkLink(self._preload, self._env, self._note)
 
 
 class _ServerLink(abc.ABC):
@@ -375,7 +372,6 @@ class _ForkLink(_ServerLink):
         self,
         preload: Sequence[str],
         env: Mapping[str, str] | None,
-        python: str,
         on_note: Callable[[str], None],
         cold_reasons: Sequence[str] = (),
     ) -> None:
@@ -386,11 +382,11 @@ class _ForkLink(_ServerLink):
             self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
             control, theirs = socket.socketpair()
         except OSError as error:
-            raise start_error("The fork server does not start", error, where=python) from error
+            raise start_error("The fork server does not start", error, where=sys.executable) from error
         super().__init__(control, secrets.token_hex(8))
         try:
             self._process = subprocess.Popen(
-                [python, "-c", BOOT, PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
+                [sys.executable, "-c", BOOT, PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
@@ -401,7 +397,7 @@ class _ForkLink(_ServerLink):
         except OSError as error:
             control.close()
             self._output.close()
-            raise start_error("The fork server's interpreter does not start", error, where=python) from error
+            raise start_error("The fork server's interpreter does not start", error, where=sys.executable) from error
         finally:
             theirs.close()
         self.pid = self._process.pid
@@ -414,7 +410,7 @@ class _ForkLink(_ServerLink):
             self._process.wait()
             control.close()
             self._output.close()
-            raise start_error("The fork server cannot be watched", error, where=python) from error
+            raise start_error("The fork server cannot be watched", error, where=sys.executable) from error
 
     def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
         """Such a server has no other events."""

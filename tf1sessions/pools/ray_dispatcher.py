@@ -30,7 +30,7 @@ from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, WorkerD
 from tf1sessions.pools.accounts import JobAccounts, JobEnd, News
 from tf1sessions.pools.jobs import job_error
 from tf1sessions.pools.packing import pack
-from tf1sessions.pools.pool_worker_main import Reply, failure_here, unpack_reply
+from tf1sessions.pools.pool_worker_main import failure_here, read_reply
 from tf1sessions.pools.process_errors import build_time_error, job_time_error, reply_error
 from tf1sessions.pools.process_jobs import ProcessJob
 from tf1sessions.pools.process_options import ProcessPoolOptions
@@ -344,7 +344,7 @@ class RayDispatcher:
             self._drop(worker)
             self._fail_queue(lambda job: _version_error(where, job, worker.node, found, self._wanted))
             return
-        reply = _read(WorkerAnswer(*answer))
+        reply = read_reply(*answer[:2])
         if reply.errors:
             self._drop(worker)
             self._end_next(lambda job: reply_error(where, job, reply))
@@ -363,7 +363,7 @@ class RayDispatcher:
         worker.turn("idle")
         if not answer.may_go_on or self._is_used_up(worker, answer):
             self._retire(worker)
-        reply = _read(answer)
+        reply = read_reply(answer.stream, answer.buffers)
         if reply.errors:
             error = reply_error(self._options.name, job, reply)
             self._end(job, "failed", error=error, seconds=reply.seconds)
@@ -535,13 +535,6 @@ class RayDispatcher:
 
 def _look() -> None:
     """Do nothing: an event that has the dispatcher's thread announce what was marked in another one."""
-
-
-def _read(answer: WorkerAnswer) -> Reply:
-    try:
-        return unpack_reply(answer.stream, answer.buffers)
-    except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
-        return failure_here(error, "result")
 
 
 def _never_started(error: BaseException) -> bool:
