@@ -53,16 +53,12 @@ class StoredObject:
 
 
 class WorkerAnswer(NamedTuple):
-    """The end of a job: a packed :class:`Reply`, and what the pool asks without unpickling it.
-
-    Attributes:
-        memory_mb: The worker's resident memory after it; 0.0 where the pool does not ask.
-    """
+    """The end of a job: a packed :class:`Reply`, and what the pool asks without unpickling it."""
 
     stream: bytes
     buffers: list[Any] = []
     may_go_on: bool = True
-    memory_mb: float = 0.0
+    memory_mb: float = 0.0  # the worker's resident memory after it; 0.0 where the pool does not ask
 
     def is_stream_alone(self) -> bool:
         """Whether all but the pickle is as by default, and need not be sent."""

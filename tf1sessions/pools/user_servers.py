@@ -51,15 +51,10 @@ _POLL_SECS = 0.01
 
 @dataclass(frozen=True)
 class UserServer:
-    """One of the user's servers; it need not be there yet.
+    """One of the user's servers; it need not be there yet."""
 
-    Attributes:
-        name: A key of :data:`PRELOADS`.
-        path: That of its socket.
-    """
-
-    name: str
-    path: Path
+    name: str  # a key of PRELOADS
+    path: Path  # that of its socket
 
     @property
     def log(self) -> Path:

@@ -55,9 +55,6 @@ class WorkerProxy:
     Starting and ending one, :meth:`send_setup`, and :meth:`send` for large messages may take long; nothing else waits.
     For one thread at a time, except :meth:`kill`.
 
-    Attributes:
-        status: What it says about the jobs of a message.
-
     Raises:
         WorkerStartError: It cannot be started.
     """
@@ -77,7 +74,7 @@ class WorkerProxy:
                 spec = WorkerSpec(
                     name, f"{_WORKER}:work", payload, environment, folder, theirs.fileno(), _stdout(stack), their_stderr
                 )
-                self.status = SharedStatus()
+                self.status = SharedStatus()  # what it says about the jobs of a message
                 on_failure.callback(self.status.close)
                 stack.callback(self.status.close_file)
                 socket.send_fds(ours, [b"b"], [self.status.fileno()])

@@ -28,19 +28,12 @@ _SHOWN_THREADS = 8
 
 
 class Waiter(NamedTuple):
-    """A thread of a circle.
+    """A thread of a circle."""
 
-    Attributes:
-        ident: Its identity.
-        waits_for: What it waits for, in words.
-        holds: The lock that the one before it in the circle waits for; None where that waits for its end.
-        frame: Where it is.
-    """
-
-    ident: int
-    waits_for: str
-    holds: Any
-    frame: Any = None
+    ident: int  # its identity
+    waits_for: str  # what it waits for, in words
+    holds: Any  # the lock that the one before it in the circle waits for; None where that waits for its end
+    frame: Any = None  # where it is
 
     @property
     def what(self) -> str:

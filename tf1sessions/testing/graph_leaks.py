@@ -59,15 +59,11 @@ def _is_open(session: Any) -> bool:
 
 
 class _Runs:
-    """A graph that is run.
-
-    Attributes:
-        count: How many operations it had at the last run.
-        rounds: Between which counts it grew from one run to the next. By the lower one: threads may see it at once.
-    """
+    """A graph that is run."""
 
     def __init__(self, count: int) -> None:
-        self.count = count
+        self.count = count  # how many operations it had at the last run
+        # Between which counts it grew from one run to the next. By the lower one: threads may see it at once.
         self.rounds: dict[int, int] = {}
 
 

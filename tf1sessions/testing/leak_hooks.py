@@ -50,14 +50,10 @@ __all__ = ["CreationLog", "creation_logs", "log"]
 
 
 class CreationLog:
-    """Log of all that was made since it was opened, in the order of its making. Safe to use from any thread.
-
-    Attributes:
-        made: All of it.
-    """
+    """Log of all that was made since it was opened, in the order of its making. Safe to use from any thread."""
 
     def __init__(self) -> None:
-        self.made: list[LeakCandidate] = []
+        self.made: list[LeakCandidate] = []  # all of it
         self._owner_types = tuple(owner_types)  # those that are known from their beginning
         self._owners: weakref.WeakKeyDictionary[Any, Creator] = weakref.WeakKeyDictionary()
         self._threads: weakref.WeakKeyDictionary[threading.Thread, Creator] = weakref.WeakKeyDictionary()
