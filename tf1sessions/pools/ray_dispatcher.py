@@ -78,32 +78,6 @@ class _RayWorker:
         self.state, self.since = state, time.monotonic()
 
 
-class _Turn:
-    """The right to change what the dispatcher knows of jobs and workers. Its thread waits for it; callers do not.
-
-    A signal's handler in a thread that has it does not get it again, and an exception of one loses none.
-    """
-
-    def __init__(self) -> None:
-        self._lock: Any = threading.RLock()  # which knows its owner, as a plain lock does not
-
-    def is_mine(self) -> bool:
-        return bool(self._lock._is_owned())
-
-    def try_take(self) -> bool:
-        return bool(self._lock.acquire(blocking=False))
-
-    def release_if_mine(self) -> None:
-        if self.is_mine():
-            self._lock.release()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
 class RayDispatcher:
     """Runs the jobs of a pool. Its methods are safe from any thread; those that begin with ``_`` are for the thread
     that has the turn, mostly its own.
@@ -137,7 +111,8 @@ class RayDispatcher:
         self._workers: list[_RayWorker] = []
         self._news = News()
         self._closing = False
-        self._turn = _Turn()
+        # The right to change what the dispatcher knows of jobs and workers. Its thread waits for it; callers do not.
+        self._turn: Any = threading.RLock()  # which knows its owner, as a plain lock does not
         self._thread = threading.Thread(target=self._run, name=f"{options.name}-dispatcher", daemon=True)
         self._thread.start()
 
@@ -153,10 +128,10 @@ class RayDispatcher:
 
         The change to the dispatcher's thread and back is a tenth of what a small job costs on Ray.
         """
-        if job.time_limit_secs is not None or self._accounts.reports_progress or self._turn.is_mine():
+        if job.time_limit_secs is not None or self._accounts.reports_progress or self._turn._is_owned():
             return False
         try:
-            worker = self._warmest() if self._turn.try_take() else None
+            worker = self._warmest() if self._turn.acquire(blocking=False) else None
             if worker is None or self._queue or self._closing or not self._inbox.empty():
                 return False
             self._send(worker, job)
@@ -165,7 +140,8 @@ class RayDispatcher:
             self._inbox.put((self._on_broken_off, job, error))
             raise
         finally:
-            self._turn.release_if_mine()
+            if self._turn._is_owned():
+                self._turn.release()
         if self._news.ends:  # it could not be pickled
             self._inbox.put((_look,))
         return True
