@@ -54,7 +54,7 @@ __all__ = [
     "preload",
     "preload_tf1",
     "preload_tf2",
-    "read_reply",
+    "unpack_reply",
     "work",
     "worker_failure",
 ]
@@ -109,12 +109,13 @@ def failure_here(error: BaseException, place: str) -> Reply:
     return Reply(errors=(error,), traceback=f"In process {os.getpid()}, of the pool:\n\n{text}", place=place)
 
 
-def read_reply(stream: Any, buffers: Any) -> Reply:
-    """A reply that was sent, or one with the error that unpickling it has raised."""
-    try:
-        return Reply(*unpack(stream, buffers))
-    except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises, sys.exit() too: here no job runs
-        return failure_here(error, "result")
+def unpack_reply(stream: Any, buffers: Any) -> Reply:
+    """A reply that was sent.
+
+    Raises:
+        Exception: What unpickling raises.
+    """
+    return Reply(*unpack(stream, buffers))
 
 
 def preload() -> None:

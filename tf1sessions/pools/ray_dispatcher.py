@@ -30,7 +30,7 @@ from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, WorkerD
 from tf1sessions.pools.accounts import JobAccounts, JobEnd, News
 from tf1sessions.pools.jobs import job_error
 from tf1sessions.pools.packing import pack
-from tf1sessions.pools.pool_worker_main import failure_here, read_reply
+from tf1sessions.pools.pool_worker_main import Reply, failure_here, unpack_reply
 from tf1sessions.pools.process_errors import build_time_error, job_time_error, reply_error
 from tf1sessions.pools.process_jobs import ProcessJob
 from tf1sessions.pools.process_options import ProcessPoolOptions
@@ -78,6 +78,32 @@ class _RayWorker:
         self.state, self.since = state, time.monotonic()
 
 
+class _Turn:
+    """The right to change what the dispatcher knows of jobs and workers. Its thread waits for it; callers do not.
+
+    A signal's handler in a thread that has it does not get it again, and an exception of one loses none.
+    """
+
+    def __init__(self) -> None:
+        self._lock: Any = threading.RLock()  # which knows its owner, as a plain lock does not
+
+    def is_mine(self) -> bool:
+        return bool(self._lock._is_owned())
+
+    def try_take(self) -> bool:
+        return bool(self._lock.acquire(blocking=False))
+
+    def release_if_mine(self) -> None:
+        if self.is_mine():
+            self._lock.release()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class RayDispatcher:
     """Runs the jobs of a pool. Its methods are safe from any thread; those that begin with ``_`` are for the thread
     that has the turn, mostly its own.
@@ -111,8 +137,7 @@ class RayDispatcher:
         self._workers: list[_RayWorker] = []
         self._news = News()
         self._closing = False
-        # The right to change what the dispatcher knows of jobs and workers. Its thread waits for it; callers do not.
-        self._turn: Any = threading.RLock()  # which knows its owner, as a plain lock does not
+        self._turn = _Turn()
         self._thread = threading.Thread(target=self._run, name=f"{options.name}-dispatcher", daemon=True)
         self._thread.start()
 
@@ -128,10 +153,10 @@ class RayDispatcher:
 
         The change to the dispatcher's thread and back is a tenth of what a small job costs on Ray.
         """
-        if job.time_limit_secs is not None or self._accounts.reports_progress or self._turn._is_owned():
+        if job.time_limit_secs is not None or self._accounts.reports_progress or self._turn.is_mine():
             return False
         try:
-            worker = self._warmest() if self._turn.acquire(blocking=False) else None
+            worker = self._warmest() if self._turn.try_take() else None
             if worker is None or self._queue or self._closing or not self._inbox.empty():
                 return False
             self._send(worker, job)
@@ -140,8 +165,7 @@ class RayDispatcher:
             self._inbox.put((self._on_broken_off, job, error))
             raise
         finally:
-            if self._turn._is_owned():
-                self._turn.release()
+            self._turn.release_if_mine()
         if self._news.ends:  # it could not be pickled
             self._inbox.put((_look,))
         return True
@@ -320,7 +344,7 @@ class RayDispatcher:
             self._drop(worker)
             self._fail_queue(lambda job: _version_error(where, job, worker.node, found, self._wanted))
             return
-        reply = read_reply(*answer[:2])
+        reply = _read(WorkerAnswer(*answer))
         if reply.errors:
             self._drop(worker)
             self._end_next(lambda job: reply_error(where, job, reply))
@@ -339,7 +363,7 @@ class RayDispatcher:
         worker.turn("idle")
         if not answer.may_go_on or self._is_used_up(worker, answer):
             self._retire(worker)
-        reply = read_reply(answer.stream, answer.buffers)
+        reply = _read(answer)
         if reply.errors:
             error = reply_error(self._options.name, job, reply)
             self._end(job, "failed", error=error, seconds=reply.seconds)
@@ -511,6 +535,13 @@ class RayDispatcher:
 
 def _look() -> None:
     """Do nothing: an event that has the dispatcher's thread announce what was marked in another one."""
+
+
+def _read(answer: WorkerAnswer) -> Reply:
+    try:
+        return unpack_reply(answer.stream, answer.buffers)
+    except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises
+        return failure_here(error, "result")
 
 
 def _never_started(error: BaseException) -> bool:

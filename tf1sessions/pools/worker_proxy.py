@@ -22,7 +22,7 @@ from tf1sessions.errors import ClosedError, PeerGoneError, WorkError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.packing import Packed
-from tf1sessions.pools.pool_worker_main import REPLY_HEAD, Reply, Setup, failure_here, read_reply
+from tf1sessions.pools.pool_worker_main import REPLY_HEAD, Reply, Setup, failure_here, unpack_reply
 from tf1sessions.pools.resource_limits import start_error
 from tf1sessions.pools.shared_status import SharedStatus
 from tf1sessions.sessions.machine import resident_mb
@@ -137,7 +137,7 @@ class WorkerProxy:
             WorkerGone: The worker has ended.
         """
         message = self._receive()
-        return None if message is None else read_reply(*message)
+        return None if message is None else _read(*message)
 
     # -- jobs --
 
@@ -174,7 +174,7 @@ class WorkerProxy:
                 if index >= 0:
                     reply = stream[REPLY_HEAD.size :]
                     found.append(
-                        (index, Reply(pickle.loads(reply), seconds=secs) if is_plain else read_reply(reply, buffers))
+                        (index, Reply(pickle.loads(reply), seconds=secs) if is_plain else _read(reply, buffers))
                     )
         except WorkerGone:
             is_gone = True
@@ -186,7 +186,7 @@ class WorkerProxy:
     def posted(self) -> list[tuple[int, Reply]]:
         """The replies on the status page that were not returned before."""
         return [
-            (index, Reply(pickle.loads(reply), seconds=secs) if is_plain else read_reply(reply, ()))
+            (index, Reply(pickle.loads(reply), seconds=secs) if is_plain else _read(reply, ()))
             for index, is_plain, reply, secs in self.status.replies()
         ]
 
@@ -227,6 +227,13 @@ class WorkerProxy:
             return None
         except (PeerGoneError, ClosedError) as error:
             raise WorkerGone from error
+
+
+def _read(stream: Any, buffers: Any) -> Reply:
+    try:
+        return unpack_reply(stream, buffers)
+    except BaseException as error:  # noqa: BLE001 - whatever a foreign __setstate__ raises, sys.exit() too: here no job runs
+        return failure_here(error, "result")
 
 
 class _Stderr:
