@@ -26,7 +26,7 @@ from tf1sessions import porting
 from tf1sessions.errors import CheckpointMismatchError, ModelFileError, UsageError
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints import assignment, writing
-from tf1sessions.porting.checkpoints.layouts import Cell, CudnnGru, Gru, Scaled, VariablePart
+from tf1sessions.porting.checkpoints.layouts import CellLayout, CudnnGru, Gru, PartLayout, Scaled
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
@@ -520,13 +520,13 @@ def check_settings_of_keras_are_accounted_for() -> None:
 def check_layouts_lead_back() -> None:
     rng = np.random.RandomState(0)
     for layout, shapes in (
-        (Cell(3, (0, 2, 1, 3), 1.0), [(5, 8), (8,)]),
-        (Cell(3, (0, 2, 1, 3)), [(5, 8)]),
-        (Cell(3, (0,)), [(5, 2), (2,)]),
+        (CellLayout(3, (0, 2, 1, 3), 1.0), [(5, 8), (8,)]),
+        (CellLayout(3, (0, 2, 1, 3)), [(5, 8)]),
+        (CellLayout(3, (0,)), [(5, 2), (2,)]),
         (Gru(3), [(5, 4), (4,), (5, 2), (2,)]),
         (CudnnGru(3), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
         (CudnnGru(3).linear(), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
-        (VariablePart(1, (2, 3)), [(4, 5)]),
+        (PartLayout(1, (2, 3)), [(4, 5)]),
         (Scaled(-0.1, Gru(3)), [(5, 4), (4,), (5, 2), (2,)]),
     ):
         old = [rng.randn(*shape).astype("f") for shape in shapes]

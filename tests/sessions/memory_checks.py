@@ -21,7 +21,7 @@ import tf1sessions as t1
 from tf1sessions import errors
 from tf1sessions.runtime import private
 from tf1sessions.sessions import calls, gpu_settings, gpus, graphs, logical_devices, memory
-from tf1sessions.sessions.gpus import Gpu, Holder, Machine
+from tf1sessions.sessions.gpus import Gpu, Machine, MemoryHolder
 
 tf = t1.tf1
 MACHINE = {"gpus": [{"total_mb": 16000, "count": 2}], "cores": 8}
@@ -507,7 +507,7 @@ def driver(*free: float) -> Iterator[list[float]]:
 
     def look(environ: Any = None) -> Machine:
         told.append(free[min(len(told), len(free) - 1)])
-        holders = (Holder(77, 9000.0, "python other.py"), Holder(78, None))
+        holders = (MemoryHolder(77, 9000.0, "python other.py"), MemoryHolder(78, None))
         return Machine((Gpu(0, "A100", 16000.0, told[-1], 3, "GPU-1", holders),), 4, "NVML")
 
     gpus.look = look  # type: ignore[assignment]

@@ -20,10 +20,10 @@ __all__ = [
     "Creator",
     "Fork",
     "LeakCandidate",
+    "NamedSegment",
     "PoolMemory",
     "PythonProcess",
     "PythonThread",
-    "Segment",
     "Subprocess",
     "ThreadBody",
     "coordinated",
@@ -188,7 +188,7 @@ def _command(args: Any) -> str:
 # -- shared memory ----------------------------------------------------------------------------------------------------
 
 
-class Segment(LeakCandidate):
+class NamedSegment(LeakCandidate):
     """A segment that ``SharedMemory(create=True)`` has made, or one that was opened."""
 
     kind = LeakKind.MEMORY

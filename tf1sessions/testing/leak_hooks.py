@@ -35,10 +35,10 @@ from tf1sessions.testing.leak_candidates import (
     Creator,
     Fork,
     LeakCandidate,
+    NamedSegment,
     PoolMemory,
     PythonProcess,
     PythonThread,
-    Segment,
     Subprocess,
     ThreadBody,
     coordinated,
@@ -176,7 +176,7 @@ def _memory(_: Any) -> Iterator[Patch]:
 
     def make(self: Any, name: Any = None, create: bool = False, *args: Any, **named: Any) -> None:
         original(self, name, create, *args, **named)
-        log(functools.partial(Segment, self, created=create))
+        log(functools.partial(NamedSegment, self, created=create))
 
     yield shared_memory.SharedMemory, "__init__", make
 

@@ -221,6 +221,13 @@ def _plain(access: Access) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(access).items()}
 
 
+def _access(values: Mapping[str, Any]) -> Access:
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return Access(**fields)
+
+
 def _with_source(text: str) -> str:
     """Return a line of a stack with the program's line behind it."""
     frame = StackFrame.parse(text)
@@ -283,9 +290,6 @@ class Report:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Report:
         """Return the report of which :meth:`to_json` gave these values."""
-        first, second = (
-            Access(**{name: tuple(value) if isinstance(value, list) else value for name, value in side.items()})
-            for side in (values["first"], values["second"])
-        )
+        first, second = (_access(values[side]) for side in ("first", "second"))
         kind, more = RaceKind(values["kind"]), (values["others"], values["note"], values["made"])
         return cls(kind, values["graph"], first, second, *more)

@@ -32,13 +32,13 @@ from tf1sessions.testing.publications import Needs
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
-__all__ = ["Feeds", "coordinator_patches", "export_patches", "single_access"]
+__all__ = ["HeldArrays", "coordinator_patches", "export_patches", "single_access"]
 
 #: From how many bytes on an array is guarded. Arbitrary: TensorFlow has copied smaller ones before anybody can write.
 _LARGE = 1024
 
 
-class Feeds:
+class HeldArrays:
     """Arrays that runs use now. What writes to one meanwhile gets NumPy's error, at its own line.
 
     Args:
