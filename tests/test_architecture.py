@@ -888,7 +888,7 @@ def test_lists_of_files_are_read() -> None:
     assert drawn_map(text) == ["one.py", "room/", "four.py"]
 
 
-def test_reachable_tells_the_way() -> None:
+def test_reachable_gives_the_way() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}
     assert reachable(graph, ["a"]) == {"a": "a", "b": "a -> b", "c": "a -> b -> c"}
 

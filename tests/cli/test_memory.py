@@ -79,7 +79,7 @@ def test_plan_as_tables(here: Callable[..., None]) -> None:
         ["0", "0", "10240", "0.250", "yes", "16"],
         ["1", "0", "10240", "0.250", "yes", "16"],
     ]
-    assert "lanes" not in done.stdout and "MPS" not in done.stdout  # columns that nobody needs
+    assert "lanes" not in done.stdout and "MPS" not in done.stdout  # columns that nothing needs
     assert "\x1b" not in done.stdout
 
 

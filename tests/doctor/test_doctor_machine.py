@@ -174,12 +174,12 @@ CASES: list[tuple[str, Facts, dict[str, Any], str, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize("good", [GOOD, WITH_GPU])
-def test_of_a_good_machine_nothing_is_told(good: Facts) -> None:
+def test_of_a_good_machine_nothing_is_reported(good: Facts) -> None:
     assert examine(good) == []
 
 
 @pytest.mark.parametrize(("rule", "base", "change", "title", "near"), CASES, ids=lambda value: str(value)[:30])
-def test_what_bites_is_told(
+def test_what_bites_is_reported(
     rule: str, base: Facts, change: dict[str, Any], title: str, near: list[dict[str, Any]]
 ) -> None:
     (finding,) = examine(dataclasses.replace(base, **change))

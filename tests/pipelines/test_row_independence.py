@@ -23,7 +23,7 @@ def tf() -> Any:
 
 
 class Chooses(random.Random):
-    """Chooses the one of a list that it is told to."""
+    """Chooses the one of a list that it is asked to."""
 
     def __init__(self, index: int) -> None:
         super().__init__(0)
@@ -218,7 +218,7 @@ def test_a_check_by_running_finds_rows_that_depend_on_each_other(tf: Any) -> Non
         mean = tf.identity(x - tf.reduce_mean(x, 0), name="mean")
         for fetch in (ends, mean):
             with Batcher(gs, x, fetch, row_wise=True, check=True) as batcher:
-                batcher([[1.0, 2.0]])  # one row tells nothing
+                batcher([[1.0, 2.0]])  # one row says nothing
                 with pytest.raises(ConfigError, match=f"row 0 of fetch '{fetch.name}' is another one"):
                     batcher([[1.0, 2.0], [3.0, 5.0]])
         for sizes, rows in (([4, 64], 50), ([1, 3, 64], 5), ([64], 2), (None, 7)):  # most are padded

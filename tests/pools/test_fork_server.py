@@ -593,7 +593,7 @@ def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Pa
     reasons = ("PYTHONHASHSEED differs",) if cold else ()
     result, job = forked(source, path0=str(folder), env=env)
     assert job.handle.cold_reasons == reasons and str(folder) not in job.out
-    for name in ("colorsys.py", "json.py"):  # which hide the standard library's from nobody but the job
+    for name in ("colorsys.py", "json.py"):  # which hide the standard library's from the job only
         (folder / name).touch()
     result, job = forked(source, path0=str(folder), env=env)
     assert result.returncode == 0, job.err
@@ -902,7 +902,7 @@ def test_workers_end_when_the_caller_and_the_server_are_killed(tmp_path: Path) -
             os.kill(pid, signal.SIGKILL)
     caller.wait()
     until(lambda: not any(alive(pid) for kind, pid in pids if kind == "worker"))
-    for kind, pid in pids:  # nobody is left who could end what the workers had started
+    for kind, pid in pids:  # nothing is left that could end what the workers had started
         if kind in ("member", "child"):
             os.kill(pid, signal.SIGKILL)
 

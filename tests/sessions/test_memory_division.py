@@ -62,7 +62,7 @@ def test_a_share_at_the_edge() -> None:
         split(there, 2, fraction=0.4, reserve=1)
 
 
-def test_what_does_not_fit_is_told_with_what_would() -> None:
+def test_what_does_not_fit_is_reported_with_what_would() -> None:
     with pytest.raises(MemoryPlanError) as caught:
         split(ONE, 4, fraction=0.25)
     assert str(caught.value) == (

@@ -108,7 +108,7 @@ def smi(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[list[str]]]:
 TWO = [("NVIDIA A100", 40960, 40000, [(os.getpid(), 500), (4_000_000, None)]), ("NVIDIA A100", 40960, 39000, [])]
 
 
-def test_nvml_tells_cards_and_holders(nvml: Callable[..., Any]) -> None:
+def test_nvml_gives_cards_and_holders(nvml: Callable[..., Any]) -> None:
     module = nvml(TWO)
     machine = look({})
     assert (machine.source, machine.is_here, machine.notes) == ("NVML", True, ())

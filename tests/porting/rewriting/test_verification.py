@@ -81,7 +81,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # TensorFlow is started six times
-def test_a_good_step_is_kept_and_a_bad_one_is_told_with_its_line(
+def test_a_good_step_is_kept_and_a_bad_one_is_reported_with_its_line(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(steps.RULES, "worse", (replaced("0.25", "0.26"),))
