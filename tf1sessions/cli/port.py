@@ -50,7 +50,9 @@ _STEPS = ("py3", "v1", "clean", "functions", "native")
     help='Run a script of the sources ("train.py --steps 10") before and after each step, and keep the steps after '
     "which it computes the same.",
 )
-@click.option("--trace", metavar="FILE", help="With --verify: hold it against this recording of an older machine.")
+@click.option(
+    "--trace", metavar="FILE", help="With --verify: compare the program with this recording, made on an older machine."
+)
 @click.option(
     "--time-limit",
     type=float,
@@ -84,7 +86,7 @@ def port(
 
     \b
     Exit code: 0 when nothing is left to do by hand, 1 when something is, when a file could not be read, or when a step
-    was not kept, 2 for a wrong call.
+    was not kept, 2 for wrong usage.
 
     \b
     Examples:
