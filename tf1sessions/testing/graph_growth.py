@@ -16,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tf1sessions.testing.access_records import AccessRecord, Location
 from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["GraphGrowth"]
 

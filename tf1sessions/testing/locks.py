@@ -201,8 +201,7 @@ class WatchedLock:
     def locked(self) -> bool:
         if not hasattr(self._lock, "locked"):  # of an RLock, before Python 3.14
             return self.owner is not None
-        locked: bool = self._lock.locked()
-        return locked
+        return bool(self._lock.locked())
 
     def __enter__(self) -> bool:
         got = self.acquire()
@@ -257,8 +256,7 @@ class WatchedRLock(WatchedLock):
     # What Condition asks of a lock that can be held several times.
 
     def _is_owned(self) -> bool:
-        owned: bool = self._lock._is_owned()
-        return owned
+        return bool(self._lock._is_owned())
 
     def _release_save(self) -> tuple[Any, int]:
         depth = self._depth
