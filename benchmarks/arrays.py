@@ -2,7 +2,7 @@
 
 Each way sends a float32 array to one process that sends it back, and has a result that it can write to. The ways take
 turns, so that a busy machine slows all; SECONDS is about what the slowest gets for a size (default 1). Times are in
-units of Channel's. In the last table the results are kept, so that nobody has memory to use again.
+units of Channel's. In the last table the results are kept, so that nothing has memory to use again.
 
     two copies    what a program that stays in one process pays: array.copy().copy(), in memory that is new or was used
                   before, as malloc has it

@@ -41,7 +41,7 @@ from attacks.trial import Trial  # noqa: E402
 # In the environment of all that a trial starts, so that what it leaves behind is known.
 MARK = "TF1SESSIONS_ATTACK"
 
-# How long what was told to end may still be seen after a trial.
+# How long what was asked to end may still be seen after a trial.
 SETTLE_SECS = 10.0
 
 # How often a trial goes on in a new process after its process has ended or hung.

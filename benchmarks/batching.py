@@ -92,7 +92,7 @@ def open_loop(call, clients, rate, seconds):
     return [latencies[int(share * (len(latencies) - 1))] * 1e3 for share in (0.5, 0.99)]
 
 
-def told(values, digits=0):
+def reported(values, digits=0):
     """Median, and the least and the most."""
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
@@ -139,10 +139,10 @@ def main():
                 rates[way].append(closed_loop(call, clients, seconds))
         print(f"{clients} clients, requests a second: median of {options.rounds} (least to most)")
         for way, found in rates.items():
-            print(f"  {way:<34}{told(found)}")
+            print(f"  {way:<34}{reported(found)}")
         for way in list(ways)[:-1]:
             ratios = [ours / theirs for ours, theirs in zip(rates["Batcher"], rates[way], strict=True)]
-            print(f"  Batcher / {way:<34}{told(ratios, 2)}")
+            print(f"  Batcher / {way:<34}{reported(ratios, 2)}")
 
         direct = gs.compile(feeds=[x], fetches=y)
         single = {"direct compiled call": direct, "Batcher": batcher, "Session.run": ways["Session.run"]}
@@ -167,7 +167,7 @@ def main():
         loads.append(("Batcher", "TensorFlow's half load", loads[1][2]))
         for way, what, load in loads:
             medians, worst = zip(*(open_loop(ways[way], clients, load, seconds) for _ in range(3)), strict=True)
-            print(f"  {way + ', ' + what:<56}{load:6.0f}   {told(medians, 1)}   {told(worst, 1)}")
+            print(f"  {way + ', ' + what:<56}{load:6.0f}   {reported(medians, 1)}   {reported(worst, 1)}")
         print(f"\n{batcher.statistics()}")
         batcher.close()
 

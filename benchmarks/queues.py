@@ -46,7 +46,7 @@ def machine():
     )
 
 
-def told(values, digits=0):
+def reported(values, digits=0):
     """Median, and the least and the most."""
     return f"{statistics.median(values):,.{digits}f} ({min(values):,.{digits}f} to {max(values):,.{digits}f})"
 
@@ -76,9 +76,9 @@ def compare(what, sides, rounds):
     print(f"\n{what}: median of {rounds} (least to most)")
     print(f"{'':<58}{'a second':>32}{'CPU us each':>14}    {ours[0]} is, times")
     for name in sides:
-        line = f"  {name:<56}{told(rates[name]):>32}{statistics.median(cores[name]):14.2f}"
+        line = f"  {name:<56}{reported(rates[name]):>32}{statistics.median(cores[name]):14.2f}"
         if name != ours[0]:
-            line += f"    {told([a / b for a, b in zip(rates[ours[0]], rates[name], strict=True)], 2)}"
+            line += f"    {reported([a / b for a, b in zip(rates[ours[0]], rates[name], strict=True)], 2)}"
         print(line, flush=True)
 
 

@@ -105,7 +105,7 @@ def hand_feeding_batches(items):
 
 
 def hand_blocks(items):
-    """What somebody writes who knows what costs: blocks are fed, and blocks dequeued."""
+    """What a user writes who knows what costs: blocks are fed, and blocks dequeued."""
     with tf.Graph().as_default(), tf.Session() as session:
         queue = fifo()
         x = tf.placeholder(tf.float32, [None, WIDTH])

@@ -38,7 +38,7 @@ NODE = {"num_cpus": 2, "object_store_memory": STORE}
 
 @ray.remote(num_cpus=1)
 class Actor:
-    """What somebody writes by hand."""
+    """What a user writes by hand."""
 
     def call(self, function, *args):
         return function(*args)

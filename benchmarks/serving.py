@@ -411,7 +411,7 @@ def soak(folder):
             grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel,
         ):
             predict = channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
-            data, started, told = request.SerializeToString(), time.monotonic(), 0
+            data, started, reported = request.SerializeToString(), time.monotonic(), 0
             while time.monotonic() - started < seconds:
                 killed = subprocess.Popen([sys.executable, "-c", victim, server.address])
                 taken, failed = asyncio.run(closed_loop(port, 16, 2.0, body, "half"))
@@ -428,8 +428,8 @@ def soak(folder):
                 counts["killed"] += 1
                 counts["versions"] += 1
                 export(f"{folder}/half/{counts['versions']}")
-                if time.monotonic() - started > (told + 1) * seconds / 5:
-                    told += 1
+                if time.monotonic() - started > (reported + 1) * seconds / 5:
+                    reported += 1
                     left = len(set(os.listdir("/dev/shm")) - shared)
                     print(f"after {time.monotonic() - started:.0f} s: serve {state(process.pid)}; SessionServer "
                           f"{state(server.pid)}; /dev/shm {left} more files; {counts}", flush=True)  # fmt: skip

@@ -94,7 +94,7 @@ class LockForEachKey(Executor):
             return self._run(fetches, feeds)
 
 
-def told(values, digits=0):
+def reported(values, digits=0):
     """Median, and the least and the most."""
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
@@ -112,7 +112,7 @@ def compare(what, ways, measure, rounds, *, digits=0, smaller_is_better=False):
         ratios = [ours / theirs for ours, theirs in zip(found["WorkQueue"], values, strict=True)]
         if smaller_is_better:
             ratios = [1 / ratio for ratio in ratios]
-        print(f"  {way:<44}{told(values, digits):<28}{'' if way == 'WorkQueue' else told(ratios, 2) + ' x'}")
+        print(f"  {way:<44}{reported(values, digits):<28}{'' if way == 'WorkQueue' else reported(ratios, 2) + ' x'}")
 
 
 def main():

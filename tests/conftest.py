@@ -36,12 +36,12 @@ from tf1sessions.sessions.machine import available_memory, usable_cores
 
 __all__ = ["warm_address"]  # for the conftest.py of folders whose programs start in forks
 
-# How long a worker that was told to end, or a thread that is on its way out, may still be seen after a module's tests.
+# How long a worker that was asked to end, or a thread that is on its way out, may still be seen after a module's tests.
 SETTLE_SECS = 10.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives this session a mark and a temporary folder, so that what it leaves behind can be told from other things.
+    """Gives this session a mark and a temporary folder, so that what it leaves behind can be found.
 
     In a checkout, the processes that it starts find the package, too. Signals that tests send are heard even where the
     session was started with them ignored, as by ``nohup`` or in the background of a script.

@@ -48,7 +48,7 @@ class Case:
 # text (gan_digits: but for five last digits), so that the rounding of other
 # kernels is not magnified either.  On today's TensorFlow all print the same
 # text, to the last digit, with one thread and with two, and where oneDNN was
-# told to use no AVX-512.
+# asked to use no AVX-512.
 CASES = [
     Case("digits_cnn", "digits_cnn.py", (), 1e-5, 1.5e-3,
          "softmax, elu and the order of sums in the gradients; 3 decimals at worst"),

@@ -1,4 +1,4 @@
-"""Programs that fork: what their children may do with TensorFlow, and what they are told. Run by test_forks.py.
+"""Programs that fork: what their children may do with TensorFlow, and which errors they get. Run by test_forks.py.
 
 Each ``state_…`` function brings its process into a state, and then lets children do each of the things in USES, by each
 of the ways in which Python programs fork, with a fresh child for each thing or one for all. It returns what was made.
@@ -79,19 +79,19 @@ def in_child(do: Callable[[], str]) -> str:
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        told = "nothing"
+        reported = "nothing"
         try:
-            told = do()
+            reported = do()
         except BaseException:
-            told = traceback.format_exc()
+            reported = traceback.format_exc()
         finally:
-            os.write(writing, told.encode()[-4000:])
+            os.write(writing, reported.encode()[-4000:])
             os._exit(0)
     os.close(writing)
     status = await_child(child)
     with open(reading, encoding="utf-8") as file:
-        told = file.read() if status is not None else "hangs"
-    return told or f"ended with {status}"
+        reported = file.read() if status is not None else "hangs"
+    return reported or f"ended with {status}"
 
 
 def by_os_fork(name: str) -> str:
@@ -135,11 +135,11 @@ class ByPool:
         self.pool = FORK.Pool(1)
 
     def __call__(self, name: str) -> str:
-        told = handed_over(lambda: self.pool.apply_async(use, (name,)).get(DEADLINE_SECS))
-        if told == "hangs":
+        reported = handed_over(lambda: self.pool.apply_async(use, (name,)).get(DEADLINE_SECS))
+        if reported == "hangs":
             self.end()
             self.pool = FORK.Pool(1)
-        return told
+        return reported
 
     def end(self) -> None:
         self.pool.terminate()
@@ -153,13 +153,13 @@ class ByExecutor:
         self.executor = concurrent.futures.ProcessPoolExecutor(1, mp_context=FORK)
 
     def __call__(self, name: str) -> str:
-        told = handed_over(lambda: self.executor.submit(use, name).result(DEADLINE_SECS))
-        if told == "hangs":
+        reported = handed_over(lambda: self.executor.submit(use, name).result(DEADLINE_SECS))
+        if reported == "hangs":
             for process in list(self.executor._processes.values()):
                 process.kill()
             self.end()
             self.executor = concurrent.futures.ProcessPoolExecutor(1, mp_context=FORK)
-        return told
+        return reported
 
     def end(self) -> None:
         self.executor.shutdown()
@@ -536,18 +536,18 @@ def state_ours(report: Callable[..., None]) -> None:
     report(message=in_child(lambda: message(lambda: gs.run(y, {x: row}))), pid=os.getpid(), line=line)
     report(message_of_a_batcher=in_child(lambda: message(lambda: batcher(row))))
     report(nested=in_child(lambda: f"{message(NEW['a constant'])}\n{in_child(lambda: message(NEW['a constant']))}"))
-    told: list[str] = []
-    thread = threading.Thread(target=lambda: told.append(by_os_fork("run")))
+    reported: list[str] = []
+    thread = threading.Thread(target=lambda: reported.append(by_os_fork("run")))
     thread.start()
     thread.join(60)
-    report(**{"from a thread": told})
+    report(**{"from a thread": reported})
 
     def in_a_job(session: Any) -> str:
         return in_child(lambda: message(lambda: session.run(tf.constant(1.0))).partition("cannot")[0][-11:])
 
     report(**{"from a job": pool.submit(in_a_job).result(60)})
 
-    # Off: TensorFlow is as it is, which is enough for what needs no threads. What is ours and has threads still tells.
+    # Off: TensorFlow is as it is, which is enough for what needs no threads. What is ours and has threads reports it.
     os.environ[forks.VARIABLE] = "0"
     USES.clear()
     USES.update(

@@ -39,7 +39,7 @@ def marked(mark: str) -> dict[int, str]:
         try:
             if mark.encode() in (folder / "environ").read_bytes() and int(folder.name) != os.getpid():
                 found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:200]
-        except (OSError, ValueError):  # it ended while we looked, or belongs to somebody else
+        except (OSError, ValueError):  # it ended while we looked, or belongs to something else
             continue
     return found
 

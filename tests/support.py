@@ -147,7 +147,7 @@ def our_processes() -> dict[int, str]:
             continue
         try:
             environment = (folder / "environ").read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError, PermissionError):  # a zombie, or somebody else's
+        except (FileNotFoundError, ProcessLookupError, PermissionError):  # a zombie, or something else's
             environment = []
         name, _, rest = stat.partition(" (")[2].rpartition(") ")
         state, parent = rest.split()[:2]

@@ -42,7 +42,7 @@ def test_a_process_and_a_thread_that_stay_are_named() -> None:
     assert leftovers(before) == []
 
 
-def test_a_child_that_nobody_waited_for_is_named() -> None:
+def test_a_child_that_was_not_waited_for_is_named() -> None:
     before = Alive.now()
     process = subprocess.Popen([sys.executable, "-c", "print()"], stdout=subprocess.PIPE)
     assert process.stdout is not None

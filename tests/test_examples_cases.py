@@ -122,7 +122,7 @@ def test_difference_is_found(golden: str, text: str):
     assert found and all(re.match(r"line \d+: ", line) for line in found)
 
 
-def test_every_number_out_of_tolerance_is_told_with_its_line():
+def test_every_number_out_of_tolerance_is_reported_with_its_line():
     found = compare("a 1\nb 1.0 c 2.0\n", "a 1\nb 1.5 c 2.5\n", rtol=0, atol=0.1)
     assert [line.split(" in ")[0] for line in found] == [
         "line 2: expected 1.0, got 1.5 (off by 0.5, allowed 0.1)",

@@ -74,9 +74,9 @@ def test_index_names_every_page_in_order() -> None:
     port = ["port.md", "port-py3.md", "port-v1.md", "port-clean.md", "port-inputs.md", "port-functions.md"]
     port.append("port-native.md")
     looked_up = ["faq.md", "symbols.md", "contrib.md", "inner-addresses.md", "applications.md"]
-    told = [*(page.name for page in pages), "custom-ops.md", "audit.md", *port, "fidelity.md", *looked_up]
-    assert links(NOTES / "README.md") == told
-    assert {page.name for page in NOTES.glob("*.md")} == {*told, "README.md"}
+    reported = [*(page.name for page in pages), "custom-ops.md", "audit.md", *port, "fidelity.md", *looked_up]
+    assert links(NOTES / "README.md") == reported
+    assert {page.name for page in NOTES.glob("*.md")} == {*reported, "README.md"}
 
 
 # Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process. Page 7 settles what
@@ -167,20 +167,20 @@ def test_tables_of_options_are_complete() -> None:
 
 
 def test_states_keys_and_settings_are_the_real_ones() -> None:
-    told = [name for row in table(RUNNING, "State") for name in re.findall(r"`(\w+)`", row[0])]
-    assert told == list(STATES)
+    reported = [name for row in table(RUNNING, "State") for name in re.findall(r"`(\w+)`", row[0])]
+    assert reported == list(STATES)
 
     text = " ".join(RUNNING.read_text("utf-8").split())
     (example,) = (json.loads(block.text) for block in blocks(RUNNING, "json"))
     more = re.search(r"There are more keys: (.*?)\. The file", text)
     assert more
-    told = [*example[0], *re.findall(r"`(\w+)`", more[1])]
-    assert sorted(told) == sorted(field.name for field in dataclasses.fields(JobRecord))
+    reported = [*example[0], *re.findall(r"`(\w+)`", more[1])]
+    assert sorted(reported) == sorted(field.name for field in dataclasses.fields(JobRecord))
 
     settings = re.search(r"- `settings` may have (.*?)\.", text)
     assert settings
-    told = re.findall(r"`(\w+)`", settings[1])
-    assert sorted(told) == sorted(field.name for field in dataclasses.fields(JobSettings))
+    reported = re.findall(r"`(\w+)`", settings[1])
+    assert sorted(reported) == sorted(field.name for field in dataclasses.fields(JobSettings))
 
 
 def test_replacements_are_what_the_errors_say() -> None:
@@ -197,12 +197,12 @@ def test_replacements_are_what_the_errors_say() -> None:
 
 def test_missing_names_in_error_messages_have_a_way_out() -> None:
     text = " ".join(MESSAGES.read_text("utf-8").split())
-    told = re.findall(r"module '(tensorflow[\w.]*)' has no attribute '(\w+)'", text)
+    reported = re.findall(r"module '(tensorflow[\w.]*)' has no attribute '(\w+)'", text)
     verdicts = {}
-    for module, name in told:
+    for module, name in reported:
         symbol = symbols.find(f"{module.replace('._api.v2', '')}.{name}")
         verdicts[f"{module}.{name}"] = symbol and symbol.verdict
-    assert len(told) > 8 and verdicts["tensorflow._api.v2.train.AdamOptimizer"] == "v1"
+    assert len(reported) > 8 and verdicts["tensorflow._api.v2.train.AdamOptimizer"] == "v1"
     assert {name: verdict for name, verdict in verdicts.items() if verdict in (None, "same", "gone")} == {}
 
 
@@ -274,13 +274,13 @@ def test_audit_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.Mo
     report = json.loads(CliRunner().invoke(cli, ["audit", ".", "--json"]).stdout)
     assert [row[0].strip("`") for row in table(AUDITING, "Key")] == list(report)
     file = report["files"][1]
-    told = {*file, *file["places"][0], *file["places"][0]["place"], *report["symbols"][0]}
-    assert told - set(re.findall(r"`(\w+)`", text)) == set()
+    reported = {*file, *file["places"][0], *file["places"][0]["place"], *report["symbols"][0]}
+    assert reported - set(re.findall(r"`(\w+)`", text)) == set()
     rules = {rule for row in table(AUDITING, "Rule") for rule in re.findall(r"`([\w-]+)`", row[0])}
     assert rules == set(AUDIT_RULES) - {"inner-symbol", "python-2", "unknown-symbol", "unclear-name"}
 
 
-def test_keys_of_a_port_are_told_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_of_a_port_are_listed_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "train.py").write_text("import tensorflow as tf\ntf.set_random_seed(1)\n")
     monkeypatch.chdir(tmp_path)
     report = json.loads(CliRunner().invoke(cli, ["port", "train.py", "--to", "v1", "--json"]).stdout)
@@ -290,7 +290,7 @@ def test_keys_of_a_port_are_told_as_they_are(tmp_path: Path, monkeypatch: pytest
     assert {*file, *file["notes"][0], *file["notes"][0]["place"]} - set(re.findall(r"`(\w+)`", text)) == set()
 
 
-def test_rules_of_the_doctor_are_told_as_they_are() -> None:
+def test_rules_of_the_doctor_are_listed_as_they_are() -> None:
     text = " ".join(DOCTOR.read_text("utf-8").split())
     assert re.findall(r"- \*\*`([a-z0-9-]+)`\*\*", text) == list(RULES)
     for rule in RULES.values():
@@ -304,5 +304,5 @@ def test_rules_of_the_doctor_are_told_as_they_are() -> None:
 
 def test_sections_of_inspect_are_the_real_ones() -> None:
     source = (PACKAGE / "cli" / "report.py").read_text("utf-8")
-    told = [title for row in table(MODELS, "Section") for title in row[0].split(", ")]
-    assert [title for title in told if f'"{title}"' not in source and f'f"{title} ' not in source] == []
+    reported = [title for row in table(MODELS, "Section") for title in row[0].split(", ")]
+    assert [title for title in reported if f'"{title}"' not in source and f'f"{title} ' not in source] == []

@@ -106,7 +106,7 @@ def test_commands_are_accepted(page: Path) -> None:
 
 @every_page
 def test_options_in_the_text_are_real(page: Path) -> None:
-    told = {span.split()[0].partition("=")[0] for span in code_spans(page) if re.match(r"--?[a-zA-Z]", span)}
+    reported = {span.split()[0].partition("=")[0] for span in code_spans(page) if re.match(r"--?[a-zA-Z]", span)}
     known = option_names() | {"--out", "--rate"}  # the second is a script's own, and so is the first in a grid
     if page.name == "12-recorder.md":
         known |= {option for action in recorder._parser()._actions for option in action.option_strings}
@@ -114,7 +114,7 @@ def test_options_in_the_text_are_real(page: Path) -> None:
         known |= {option.flag for option in OPTIONS} | {"-p", "--update-goldens"}
     if page.name == "15-clusters.md":  # flags of the programs that are launched
         known |= {f"--{name}" for names in ROLES.values() for name in names}
-    assert sorted(told - known) == []
+    assert sorted(reported - known) == []
 
 
 @every_page
@@ -122,12 +122,12 @@ def test_files_and_errors_that_are_named_are_there(page: Path) -> None:
     spans = code_spans(page)
     files = {found[0] for span in spans if (found := re.match(r"(examples|benchmarks|tests|\.ci)/[\w./]+", span))}
     assert [name for name in sorted(files) if not (ROOT / name).exists()] == []
-    told = {span for span in spans if re.fullmatch(r"\w+Error", span)}
+    reported = {span for span in spans if re.fullmatch(r"\w+Error", span)}
     if page.name in ("contrib.md", "symbols.md"):  # TensorFlow's names, which the test of each page holds
-        told = set()
-    assert [name for name in sorted(told) if not hasattr(errors, name) and not hasattr(builtins, name)] == [
+        reported = set()
+    assert [name for name in sorted(reported) if not hasattr(errors, name) and not hasattr(builtins, name)] == [
         name
-        for name in sorted(told)
+        for name in sorted(reported)
         if name == "CancelledError"  # TensorFlow's
     ]
 

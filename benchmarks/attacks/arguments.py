@@ -14,7 +14,7 @@ from attacks.trial import Trial
 
 END_SECS = 30.0
 
-#: What somebody might give, or a file might hold.
+#: What a user might give, or a file might hold.
 ODD: list[Callable[[], Any]] = [
     *(lambda value=value: value for value in (None, True, False, -1, 0, 1, 1.5, -0.0, 10**30, 2**31, 2**63)),
     *(lambda value=value: value for value in ("", "x", "0", "-1", "\x1b[2J", b"b", float("nan"), float("inf"), len)),

@@ -1,4 +1,4 @@
-"""Attacks on the command line: job files, records of runs, options and names that nobody would write on purpose."""
+"""Attacks on the command line: job files, records of runs, options and names that no user would write on purpose."""
 
 from __future__ import annotations
 

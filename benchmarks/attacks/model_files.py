@@ -149,7 +149,7 @@ ODD_NAMES = [
 
 
 def odd_names(folder: Path, rng: random.Random) -> str:
-    """Models that lie where nobody would put them."""
+    """Models that lie where no user would put them."""
     inner = folder / os.fsdecode(rng.choice(ODD_NAMES))
     inner.mkdir()
     paths = written(inner)

@@ -29,12 +29,12 @@ def own_threads(pipe: Any) -> list[str]:
 
 def check_end(pipe: Any) -> str:
     """What is wrong with a pipeline that has ended; "" for nothing."""
-    told = pipe.statistics()
+    reported = pipe.statistics()
     wrong = [f"threads {own_threads(pipe)}"] if own_threads(pipe) else []
-    wrong += [f"stage {name} {each.state}" for name, each in told.stages.items() if each.state == "running"]
-    wrong += [f"queue {name} {each.state}" for name, each in told.queues.items() if each.state == "open"]
-    widths = {len(line) for line in str(told).splitlines()}
-    return "; ".join(wrong + (["no table"] if told.queues and max(widths) > 400 else []))
+    wrong += [f"stage {name} {each.state}" for name, each in reported.stages.items() if each.state == "running"]
+    wrong += [f"queue {name} {each.state}" for name, each in reported.queues.items() if each.state == "open"]
+    widths = {len(line) for line in str(reported).splitlines()}
+    return "; ".join(wrong + (["no table"] if reported.queues and max(widths) > 400 else []))
 
 
 def chain(pipe: Any, rng: random.Random, count: int, fails: Any = None) -> tuple[Any, list[int]]:
@@ -116,13 +116,13 @@ def clean(folder: Path, rng: random.Random) -> str:
         with t1.QueuePipeline(gs) as pipe:
             queue, _ = chain(pipe, rng, count)
             consume(pipe, queue, rng, found)
-        told = pipe.statistics()
-    states = {each.state for each in told.queues.values()}
+        reported = pipe.statistics()
+    states = {each.state for each in reported.queues.values()}
     wrong = check_end(pipe)
     if sorted(found) != list(range(count)) or wrong:
         return f"{wrong}, {len(found)} of {count}"
-    words = "cancelled" in str(told) or "nobody" in str(told)
-    return "all items, and every queue has ended" if states == {"ended"} and not words else f"{states}: {told}"
+    words = "cancelled" in str(reported) or "nobody" in str(reported)
+    return "all items, and every queue has ended" if states == {"ended"} and not words else f"{states}: {reported}"
 
 
 def failure(folder: Path, rng: random.Random) -> str:
@@ -277,9 +277,11 @@ def skipping(folder: Path, rng: random.Random) -> str:
         with t1.QueuePipeline(gs, on_error=rng.choice(["skip", lambda error, item: "skip"])) as pipe:
             queue, _ = chain(pipe, rng, 60)
             pipe.sink("sink", queue, sink, threads=rng.choice([1, 3]), block=rng.choice([1, 9]))
-        told = pipe.statistics().stages["sink"]
-    right = sorted(found) == sorted(set(range(60)) - wrong) and told.skipped == len(wrong)
-    return check_end(pipe) or ("the others, and a count" if right else f"{len(found)}, {told.skipped}, {len(wrong)}")
+        reported = pipe.statistics().stages["sink"]
+    right = sorted(found) == sorted(set(range(60)) - wrong) and reported.skipped == len(wrong)
+    return check_end(pipe) or (
+        "the others, and a count" if right else f"{len(found)}, {reported.skipped}, {len(wrong)}"
+    )
 
 
 def stopped(folder: Path, rng: random.Random) -> str:
@@ -407,7 +409,7 @@ print("end")
 
 
 def left_open(folder: Path, rng: random.Random) -> str:
-    """The interpreter ends, and nobody has left the block."""
+    """The interpreter ends, and nothing has left the block."""
     how = rng.choice(["declared", "iterator", "thread", "sink", "raises"])
     try:
         ended = subprocess.run(

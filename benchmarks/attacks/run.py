@@ -20,7 +20,7 @@ from pathlib import Path
 from attacks.trial import Trial
 
 COMMAND = [sys.executable, "-m", "tf1sessions", "run"]
-END_SECS = 60.0  # for a command that was told to end
+END_SECS = 60.0  # for a command that was asked to end
 
 GRAPH = """
 import time
@@ -149,10 +149,10 @@ def small_disk(folder: Path, rng: random.Random) -> str:
         timeout=END_SECS,
     )
     if "unshare failed" in process.stderr or "mount" in process.stderr:
-        return "both done, and the full disk is told"  # not allowed here
-    told = "the disk is full" in process.stdout + process.stderr
-    good = process.returncode == 0 and "2 of 2 jobs done" in process.stdout and told
-    return "both done, and the full disk is told" if good else f"exit code {process.returncode}: {process.stdout}"
+        return "both done, and the full disk is reported"  # not allowed here
+    reported = "the disk is full" in process.stdout + process.stderr
+    good = process.returncode == 0 and "2 of 2 jobs done" in process.stdout and reported
+    return "both done, and the full disk is reported" if good else f"exit code {process.returncode}: {process.stdout}"
 
 
 def folder_deleted(folder: Path, rng: random.Random) -> str:
@@ -354,13 +354,13 @@ def odd_logs(folder: Path, rng: random.Random) -> str:
 
 TRIALS = [
     Trial("odd files in a run folder", "ran again, and nothing was waited for", odd_logs, times=6),
-    Trial("exit codes and hooks that nobody would choose", "as under python", exits, times=40),
+    Trial("exit codes and hooks that no user would choose", "as under python", exits, times=40),
     Trial("a signal when the script has ended", "['done']", interrupted_at_the_end, times=15),
     Trial("signals at random moments", "ended", signals, times=30, deadline_secs=90),
     Trial("streams that are full, closed or left", "exit code as under python", streams, times=40),
     Trial("a terminal that is closed at a random moment", "ended", terminal_closes, times=15, deadline_secs=90),
     Trial("no file may grow from a random moment on", "all jobs done, exit code 0", disk_full, times=15),
-    Trial("a disk that is full", "both done, and the full disk is told", small_disk, times=5),
+    Trial("a disk that is full", "both done, and the full disk is reported", small_disk, times=5),
     Trial("the run folder is deleted at random moments", "all jobs done, exit code 0", folder_deleted, times=15),
     Trial(
         "the command or its server is killed, and the run resumed",

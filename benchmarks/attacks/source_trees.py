@@ -1,4 +1,4 @@
-"""Attacks on audit, port and doctor: files and trees that nobody would write, git's blind spots, ends at any moment."""
+"""Attacks on audit, port and doctor: trees that no user would write, git's blind spots, ends at any moment."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ ATTRIBUTES = ["*.py filter=short", "*.py text eol=lf", "*.py ident", "*.py -text
 
 
 def change(tree: Path, name: str, rng: random.Random) -> None:
-    """Make a file other than it was committed, in one of the ways that git does not see or is told to ignore."""
+    """Make a file other than it was committed, in one of the ways that git does not see or is asked to ignore."""
     path = tree / name
     times = path.stat().st_mtime_ns
     way = rng.randrange(7)

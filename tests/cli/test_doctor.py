@@ -143,16 +143,16 @@ def test_json(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "train.py").write_text(RESET)
     monkeypatch.setattr(machine, "examine", lambda seen: [of_machine(Severity.NOTE)])
     done = call("--json", "train.py")
-    told = json.loads(done.stdout)
+    reported = json.loads(done.stdout)
     assert done.exit_code == 1
-    assert (told["errors"], told["warnings"], told["notes"]) == (1, 0, 1)
-    assert told["machine"]["python"] == "3.11.7"
-    first, second = told["findings"]
+    assert (reported["errors"], reported["warnings"], reported["notes"]) == (1, 0, 1)
+    assert reported["machine"]["python"] == "3.11.7"
+    first, second = reported["findings"]
     assert (first["rule"], first["severity"], first["source"]) == ("reset-inside-graph", "error", "static")
     assert first["place"] == {"file": "train.py", "line": 3, "cell": None}
     assert first["others"] == [{"file": "train.py", "line": 2, "cell": None}]
     assert second["place"] is None
-    assert "exit_code" not in told
+    assert "exit_code" not in reported
 
 
 def test_ignore(here: Path) -> None:
@@ -171,9 +171,9 @@ def test_list_of_rules() -> None:
     ]
     assert lines[len(RULES)].startswith("While it runs: children-not-watched, ")
     assert lines[len(RULES) + 1].startswith("On the machine: dead-package, ")
-    told = json.loads(call("--list-rules", "--json").stdout)
-    assert [rule["rule"] for rule in told] == list(RULES)
-    assert told[0]["fix"] == next(iter(RULES.values())).fix
+    reported = json.loads(call("--list-rules", "--json").stdout)
+    assert [rule["rule"] for rule in reported] == list(RULES)
+    assert reported[0]["fix"] == next(iter(RULES.values())).fix
 
 
 @pytest.mark.parametrize(
@@ -247,17 +247,17 @@ def test_run(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> No
     assert "\nThe program ended with exit code 3.\n" in done.stdout
     assert done.exit_code == 0
 
-    told = json.loads(call("--run", "--json", "--ignore", "feeds-converted", "train.py").stdout)
-    assert [(each["rule"], each["source"]) for each in told["findings"]] == [("ops-in-loop", "run")]
-    assert told["exit_code"] == 3
+    reported = json.loads(call("--run", "--json", "--ignore", "feeds-converted", "train.py").stdout)
+    assert [(each["rule"], each["source"]) for each in reported["findings"]] == [("ops-in-loop", "run")]
+    assert reported["exit_code"] == 3
     assert calls[1][1] == (0, 2, 2)
 
 
 def test_comments_suppress_what_was_seen_running(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:
     (here / "train.py").write_text("x = 1\ny = 2  # tf1sessions: ignore[feeds-converted]\n")
     watched(0, seen_running(1, "feeds-converted"), seen_running(2, "feeds-converted"))
-    told = json.loads(call("--run", "--json", "train.py").stdout)
-    assert [each["place"]["line"] for each in told["findings"]] == [1]
+    reported = json.loads(call("--run", "--json", "train.py").stdout)
+    assert [each["place"]["line"] for each in reported["findings"]] == [1]
 
 
 def test_run_of_a_module(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:
@@ -280,8 +280,8 @@ def test_several_scripts_are_run_one_after_the_other(
     assert [(job.shown, job.args) for job, _ in calls] == [("train.py", ("-b",)), ("other.py", ("-b",))]
     assert "\ntrain.py ended with exit code 3.\n\nother.py ended with exit code 3.\n" in done.stdout
     assert done.stdout.count("warning ops-in-loop  train.py:1") == 1
-    told = json.loads(call("--run", "--json", "train.py", "other.py").stdout)
-    assert told["exit_codes"] == [{"program": name, "exit_code": 3} for name in ("train.py", "other.py")]
+    reported = json.loads(call("--run", "--json", "train.py", "other.py").stdout)
+    assert reported["exit_codes"] == [{"program": name, "exit_code": 3} for name in ("train.py", "other.py")]
 
 
 def test_a_script_that_cannot_be_read_is_not_run(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:
@@ -304,12 +304,12 @@ def test_a_program_is_really_run(here: Path) -> None:
         text=True,
         timeout=120,
     )
-    told = json.loads(done.stdout)
-    loops = [each for each in told["findings"] if each["rule"] == "ops-in-loop"]
+    reported = json.loads(done.stdout)
+    loops = [each for each in reported["findings"] if each["rule"] == "ops-in-loop"]
     assert [(each["source"], each["place"]["file"], each["place"]["line"]) for each in loops] == [
         ("run", "train.py", 4)
     ]
-    assert told["exit_code"] == 0
+    assert reported["exit_code"] == 0
     assert "end ['train.py', '--rate', '1']" in done.stderr
 
 

@@ -230,7 +230,7 @@ def test_failed_calls_leave_no_file(calls: dict[str, Any]) -> None:
     assert calls["left"] == ["cut.pb", "page.html", "text.pb"]
 
 
-def test_risks_and_unknown_operations_are_told(calls: dict[str, Any]) -> None:
+def test_risks_and_unknown_operations_are_reported(calls: dict[str, Any]) -> None:
     found = sections(calls["risky"][1])
     (needed,) = (lines for title, lines in found.items() if title.startswith("Risks (the outputs need these; load()"))
     assert needed == ["  ReadFile  reads the file it is given: ReadFile"]
@@ -256,7 +256,7 @@ def test_names_cannot_steer_the_terminal(calls: dict[str, Any]) -> None:
 
 
 def test_by_itself_it_says_nothing_of_the_machine(tmp_path: Path) -> None:
-    """TensorFlow's library tells, on stderr, what processor it runs on."""
+    """TensorFlow's library says, on stderr, what processor it runs on."""
     done = subprocess.run(
         [sys.executable, "-m", "tf1sessions", "inspect", str(MODELS / "frozen.pb"), "--json"],
         capture_output=True,

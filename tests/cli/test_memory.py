@@ -15,9 +15,17 @@ from click.testing import CliRunner, Result
 from tf1sessions.cli import memory as command
 from tf1sessions.cli.main import cli
 from tf1sessions.sessions import gpus
-from tf1sessions.sessions.gpus import Gpu, Holder, Machine
+from tf1sessions.sessions.gpus import Gpu, Machine, MemoryHolder
 
-A100 = Gpu(0, "NVIDIA A100", 40960.0, 40300.0, 0, "GPU-1", (Holder(77, 500.0, "python [train].py"), Holder(78, None)))
+A100 = Gpu(
+    0,
+    "NVIDIA A100",
+    40960.0,
+    40300.0,
+    0,
+    "GPU-1",
+    (MemoryHolder(77, 500.0, "python [train].py"), MemoryHolder(78, None)),
+)
 MACHINE = Machine((A100,), 32, "NVML")
 
 
@@ -71,7 +79,7 @@ def test_plan_as_tables(here: Callable[..., None]) -> None:
         ["0", "0", "10240", "0.250", "yes", "16"],
         ["1", "0", "10240", "0.250", "yes", "16"],
     ]
-    assert "lanes" not in done.stdout and "MPS" not in done.stdout  # columns that nobody needs
+    assert "lanes" not in done.stdout and "MPS" not in done.stdout  # columns that nothing needs
     assert "\x1b" not in done.stdout
 
 
@@ -231,7 +239,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[float]]:
 
 def test_watch_shows_who_holds_what(here: Callable[..., None], looks: Callable[[int], list[float]]) -> None:
     pauses = looks(2)
-    greedy = Gpu(0, "NVIDIA A100", 40960.0, 20000.0, 0, "GPU-1", (Holder(77, 12000.0, "python [train].py"),))
+    greedy = Gpu(0, "NVIDIA A100", 40960.0, 20000.0, 0, "GPU-1", (MemoryHolder(77, 12000.0, "python [train].py"),))
     here(MACHINE, MACHINE, Machine((greedy,), 32, "NVML"))
     done = call("-n", "2", "--fraction", "0.25", "--watch", "--every", "5")
     assert (done.exit_code, done.stderr, pauses) == (0, "", [5.0, 5.0])

@@ -58,7 +58,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
 Install = Callable[..., list[tuple[Job, dict[str, Any]]]]
 
 
-def test_a_hazard_is_told_with_both_stacks(found: Install) -> None:
+def test_a_hazard_is_reported_with_both_stacks(found: Install) -> None:
     calls = found(report(Kind.VARIABLE), report(Kind.GROWTH), exit_code=0)
     done = call("--time-limit", "9", "server.py", "--ignore", "run-after-close", "--", "--port", "80", "--json")
     assert (done.exit_code, done.stderr) == (1, "")
@@ -85,10 +85,10 @@ def test_a_hazard_is_told_with_both_stacks(found: Install) -> None:
 def test_json(found: Install) -> None:
     calls = found(report(Kind.UNKNOWN), exit_code=3)
     done = call("--ignore", "run-after-close", "-m", "package.server", "--json", "--", "-x", "--json")
-    told = json.loads(done.stdout)
-    assert (done.exit_code, told["exit_code"], told["ended_by_itself"]) == (3, 3, True)
-    assert (told["hazards"], told["warnings"], told["forked"]) == (0, 1, False)
-    (one,) = told["reports"]
+    reported = json.loads(done.stdout)
+    assert (done.exit_code, reported["exit_code"], reported["ended_by_itself"]) == (3, 3, True)
+    assert (reported["hazards"], reported["warnings"], reported["forked"]) == (0, 1, False)
+    (one,) = reported["reports"]
     assert (one["kind"], one["warning"], one["second"]["names"]) == ("unknown order", True, ["a", "b"])
     assert Report.from_json(one) == report(Kind.UNKNOWN)
     ((job, options),) = calls
@@ -137,8 +137,8 @@ def test_fail_on(found: Install, fail_on: str, failing: set[str]) -> None:
 def test_nothing_found(found: Install) -> None:
     found(forked=True)
     done = call("server.py")
-    told = "The program forked: what its child processes did was not watched."
-    assert (done.exit_code, done.stdout.split("\n\n")) == (0, ["\n" + told, "0 hazards, 0 warnings\n"])
+    reported = "The program forked: what its child processes did was not watched."
+    assert (done.exit_code, done.stdout.split("\n\n")) == (0, ["\n" + reported, "0 hazards, 0 warnings\n"])
 
 
 def test_names_do_not_steer_the_terminal(found: Install) -> None:
@@ -420,8 +420,8 @@ def run_until_asked(program: str, folder: Path, signum: signal.Signals | None) -
         else:
             pytest.fail("".join(seen))
         process.stderr.read()
-        told = json.loads(process.stdout.read())
-    return process.returncode, told
+        reported = json.loads(process.stdout.read())
+    return process.returncode, reported
 
 
 @pytest.mark.usefixtures("warm_commands")
@@ -434,11 +434,11 @@ def run_until_asked(program: str, folder: Path, signum: signal.Signals | None) -
 def test_a_server_whose_handler_makes_operations(
     tmp_path: Path, server: str, inner: str, signum: signal.Signals | None
 ) -> None:
-    exit_code, told = run_until_asked(MODEL + server, tmp_path, signum)
+    exit_code, reported = run_until_asked(MODEL + server, tmp_path, signum)
     assert exit_code == 1
-    assert told["ended_by_itself"] is False
-    grows = [one for one in told["reports"] if one["kind"] == "graph growth in a loop"]
-    assert len(grows) == 1, told["reports"]
+    assert reported["ended_by_itself"] is False
+    grows = [one for one in reported["reports"] if one["kind"] == "graph growth in a loop"]
+    assert len(grows) == 1, reported["reports"]
     assert grows[0]["first"]["thread"] != "MainThread" != grows[0]["second"]["thread"]
     for side in (grows[0]["first"], grows[0]["second"]):
         assert side["stack"][0] == f"server.py:{LINE} in predict" and side["stack"][1].endswith(

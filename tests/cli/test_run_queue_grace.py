@@ -57,9 +57,9 @@ def test_alone(plain: Plain) -> None:
     plain.script("hangs.py", HANGS)
     done = plain.cli("--queue-grace", "0.4", "--out", "run", "hangs.py", "--", "3", program=REAL)
     assert (done.returncode, done.stdout) == (3, b"end 1.0\n"), done.stderr
-    told = [line for line in done.stderr.decode().splitlines() if line.startswith("tf1sessions: ")]
-    assert told[0].startswith(f"tf1sessions: {HEADER}")
-    assert any(re.fullmatch(f"tf1sessions: {TAKE}", line) for line in told)
+    reported = [line for line in done.stderr.decode().splitlines() if line.startswith("tf1sessions: ")]
+    assert reported[0].startswith(f"tf1sessions: {HEADER}")
+    assert any(re.fullmatch(f"tf1sessions: {TAKE}", line) for line in reported)
     assert b"Traceback" not in done.stderr
 
 

@@ -152,7 +152,7 @@ def test_readme_command(plain: Plain) -> None:
     assert b"3 of 3 jobs done" in done.stdout
 
 
-def test_names_of_the_standard_library_beside_a_script_are_in_nobodys_way(plain: Plain) -> None:
+def test_names_of_the_standard_library_beside_a_script_are_in_no_way(plain: Plain) -> None:
     """The script gets its own file, TensorFlow and we have the module of the standard library."""
     code = "import sys; print(*sys.modules)"
     at_start = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -58,7 +58,7 @@ except signals.Terminated as error:
 def test_a_main_thread_that_is_not_in_python_is_ended() -> None:
     code = """
 signals._GRACE_SECS = 0.01
-mutex = ctypes.create_string_buffer(64)  # of zeros, which is one that nobody has
+mutex = ctypes.create_string_buffer(64)  # of zeros, which is one that is free
 def hang():
     for _ in range(2):
         ctypes.CDLL(None).pthread_mutex_lock(mutex)

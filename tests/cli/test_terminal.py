@@ -72,7 +72,7 @@ class Terminal:
             return True
         try:
             data = os.read(self.fd, 65536)
-        except OSError:  # nobody has the terminal any more
+        except OSError:  # nothing has the terminal any more
             return False
         self.raw += data.decode("utf-8", "replace")
         return bool(data)

@@ -1,4 +1,4 @@
-"""Ports that are held: free for a server with SO_REUSEADDR, for nobody else."""
+"""Ports that are held: free for a server with SO_REUSEADDR, for nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tf1sessions.cluster.ports import HeldPorts, listening
 from tf1sessions.errors import ConfigError
 
 
-def test_held_ports_are_given_to_nobody_who_asks_for_any() -> None:
+def test_held_ports_are_not_given_to_those_that_ask_for_any() -> None:
     with HeldPorts(50) as held:
         others = [socket.create_server(("127.0.0.1", 0)) for _ in range(200)]
         taken = {other.getsockname()[1] for other in others}

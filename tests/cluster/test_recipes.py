@@ -75,9 +75,9 @@ def test_the_slurm_script_runs_and_ends_what_does_not_end(tmp_path: Path, fails:
     done = subprocess.run(["bash", script], cwd=tmp_path, env=env, timeout=60)
     assert done.returncode == int(fails)
     assert sorted((tmp_path / "nodes").read_text().split()) == [f"--nodelist=node{number}" for number in (7, 8, 9)]
-    told = sorted(json.loads(path.read_text())[1] for path in tmp_path.glob("out-*"))
+    reported = sorted(json.loads(path.read_text())[1] for path in tmp_path.glob("out-*"))
     hosts = "--workers=node8:2222,node9:2222"
-    assert told[-1] == ["run", "My train.py", "--", "--job=worker", hosts, ARGS[0], "node7:2222"]
+    assert reported[-1] == ["run", "My train.py", "--", "--job=worker", hosts, ARGS[0], "node7:2222"]
     config = json.loads(json.loads(next(tmp_path.glob("out-*")).read_text())[0])
     assert config["cluster"] == {"ps": ["node7:2222"], "worker": ["node8:2222", "node9:2222"]}
 

@@ -57,7 +57,7 @@ def marks(tmp_path: Path) -> Marks:
 
 @pytest.fixture
 def watcher(run: StandIn, marks: Marks) -> Any:
-    """A watcher of which all tasks run. Its ports are those of nobody."""
+    """A watcher of which all tasks run. Its ports are not in use."""
     found = launching._ServerWatcher(run, CLUSTER.tasks, frozenset({FIRST, SECOND}), [1, 2, 3], 1000.0)  # type: ignore[arg-type]
     found.marks = marks
     for index in range(3):

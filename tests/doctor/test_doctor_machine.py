@@ -15,7 +15,7 @@ from support import PACKAGE, ROOT
 from tf1sessions.doctor import machine
 from tf1sessions.doctor.findings import FindingSource, Severity
 from tf1sessions.doctor.machine import Facts, examine, facts
-from tf1sessions.sessions.gpus import Gpu, Holder, Machine
+from tf1sessions.sessions.gpus import Gpu, Machine, MemoryHolder
 
 VERSIONS = {
     "tf1sessions": "0.1.0",
@@ -27,7 +27,9 @@ VERSIONS = {
 }
 REQUIRED = ("keras>=3.12.0", "numpy>=1.26.0", "protobuf<8.0.0,>=6.31.1")
 CARD = Gpu(0, "A card", 16000.0, 15800.0)
-FULL = Gpu(0, "A card", 16000.0, 2000.0, holders=(Holder(7, 1000.0, "x"), Holder(42, 13000.0, "python train.py")))
+FULL = Gpu(
+    0, "A card", 16000.0, 2000.0, holders=(MemoryHolder(7, 1000.0, "x"), MemoryHolder(42, 13000.0, "python train.py"))
+)
 
 GOOD = Facts("3.11.7", "Linux 6", VERSIONS, REQUIRED, 8, 8, 64000.0, 50000.0, 8000.0, (1024, 4096))
 WITH_GPU = dataclasses.replace(
@@ -172,12 +174,12 @@ CASES: list[tuple[str, Facts, dict[str, Any], str, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize("good", [GOOD, WITH_GPU])
-def test_of_a_good_machine_nothing_is_told(good: Facts) -> None:
+def test_of_a_good_machine_nothing_is_reported(good: Facts) -> None:
     assert examine(good) == []
 
 
 @pytest.mark.parametrize(("rule", "base", "change", "title", "near"), CASES, ids=lambda value: str(value)[:30])
-def test_what_bites_is_told(
+def test_what_bites_is_reported(
     rule: str, base: Facts, change: dict[str, Any], title: str, near: list[dict[str, Any]]
 ) -> None:
     (finding,) = examine(dataclasses.replace(base, **change))

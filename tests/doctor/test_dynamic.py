@@ -293,7 +293,7 @@ ALSO = {
 }
 
 OTHERS = {
-    # A usual program: nothing is to be told.
+    # A usual program: nothing is to be reported.
     "usual": """
         import json
         tf.set_random_seed(1)
@@ -549,7 +549,7 @@ NEAR = [f"{rule}-{name}" for rule, (_, _, near) in CASES.items() for name in nea
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NEAR)
-def test_what_nearly_is_one_is_not_told(watched: Watched, name: str) -> None:
+def test_what_nearly_is_one_is_not_reported(watched: Watched, name: str) -> None:
     assert watched.codes[f"{name}.watched"] == 0, describe(watched, name)
     assert {one.rule for one in watched.findings(name)} <= ALSO.get(name, set()), describe(watched, name)
     events, _ = watched.notes(name)
@@ -557,7 +557,7 @@ def test_what_nearly_is_one_is_not_told(watched: Watched, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_of_a_usual_program_nothing_is_told(watched: Watched) -> None:
+def test_of_a_usual_program_nothing_is_reported(watched: Watched) -> None:
     assert watched.codes["usual.watched"] == 0, describe(watched, "usual")
     assert watched.findings("usual") == []
     _, state = watched.notes("usual")
@@ -584,7 +584,7 @@ def _without_logs(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_threads_that_compute_in_python_are_told_from_those_that_wait(watched: Watched) -> None:
+def test_threads_that_compute_in_python_are_distinguished_from_those_that_wait(watched: Watched) -> None:
     (finding,) = watched.findings("python_bound", cores=8)
     assert finding.rule == "python-bound-threads"
     assert finding.place == SourceLine("python_bound.py", HEAD_LINES + 2)
@@ -650,7 +650,7 @@ def test_a_variable_for_a_child_is_no_error(watched: Watched) -> None:
 
 
 @pytest.mark.slow
-def test_a_probe_that_fails_is_told_and_harms_nothing(watched: Watched) -> None:
+def test_a_probe_that_fails_is_reported_and_harms_nothing(watched: Watched) -> None:
     assert watched.codes["broken_probe.watched"] == 0, describe(watched, "broken_probe")
     assert watched.text("broken_probe", "watched", "out") == "2.0\n"
     (finding,) = watched.findings("broken_probe")
@@ -660,7 +660,7 @@ def test_a_probe_that_fails_is_told_and_harms_nothing(watched: Watched) -> None:
 
 
 @pytest.mark.slow
-def test_what_an_error_left_open_is_not_told(watched: Watched) -> None:
+def test_what_an_error_left_open_is_not_reported(watched: Watched) -> None:
     assert watched.codes["crashes.watched"] == 1
     assert watched.findings("crashes") == []
     events, _ = watched.notes("crashes")
@@ -778,7 +778,7 @@ def loop(name: str, cpu: float, inside: float = 0.1, waited: float = 0.0, since:
 
 
 @pytest.mark.parametrize(
-    ("threads", "cores", "told"),
+    ("threads", "cores", "reported"),
     [
         ([loop("a", 5.0), loop("b", 5.0)], 8, True),
         ([loop("a", 3.0, waited=4.0), loop("b", 3.0, waited=4.0)], 8, True),  # a busy machine
@@ -792,13 +792,13 @@ def loop(name: str, cpu: float, inside: float = 0.1, waited: float = 0.0, since:
         ([], 8, False),
     ],
 )
-def test_when_threads_are_bound_by_python(threads: list[dict[str, Any]], cores: int, told: bool) -> None:
+def test_when_threads_are_bound_by_python(threads: list[dict[str, Any]], cores: int, reported: bool) -> None:
     events = [{"kind": "begin", "cores": cores}, {"kind": "end", "exit_code": 0}]
     found = evidence.judge(events, {"threads": threads}, evidence.Shown("/"))
-    assert [finding.rule for finding in found] == ["python-bound-threads"] * told
+    assert [finding.rule for finding in found] == ["python-bound-threads"] * reported
 
 
-def test_places_are_told_as_the_user_names_them() -> None:
+def test_places_are_reported_as_the_user_names_them() -> None:
     shown = evidence.Shown("/home/user", {"/home/other/train.py": "../other/train.py"})
     assert shown.place(["/home/user/lib/net.py", 3]) == SourceLine("lib/net.py", 3)
     assert shown.place(["/home/other/train.py", 4]) == SourceLine("../other/train.py", 4)

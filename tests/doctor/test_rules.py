@@ -153,7 +153,7 @@ def test_other_names_are_not_tensorflow(text: str) -> None:
 # -- contrib ----------------------------------------------------------------------------------------------------------
 
 
-def test_contrib_as_its_page_tells() -> None:
+def test_contrib_as_its_page_says() -> None:
     """Every name of 1.15.5 that the page says raises is missing, and no other one."""
     page = (ROOT / "migration_notes" / "contrib.md").read_text("utf-8")
     wrong, counts = [], {"raises": 0, "native": 0, "ours": 0}

@@ -113,8 +113,8 @@ def test_programs_do_what_they_did_on_1_15(found: dict[str, Any]) -> None:
 def test_a_last_step_that_has_too_few_batches_does_nothing(found: dict[str, Any]) -> None:
     same, warnings = found["own"]["uneven"]
     assert same == [True] * 3
-    told = "WARNING The last 1 of 3 batches are left out: each step takes one for each of 2 replicas."
-    assert warnings == [told] * 3
+    reported = "WARNING The last 1 of 3 batches are left out: each step takes one for each of 2 replicas."
+    assert warnings == [reported] * 3
     kind, text = found["own"]["metric_names"]
     assert kind == "ValueError" and "already defines a default metric" in text
 

@@ -40,9 +40,9 @@ def compare(build: Callable[[], Any]) -> None:
     with tf.Graph().as_default() as graph:
         inputs, outputs, *labels = build()
     found = interface.guess(GraphIndex(graph.as_graph_def()))
-    told = [note.partition(": ")[2] for note in found.notes if note.startswith("taken for labels")]
-    assert (list(found.inputs), list(found.outputs), told) == (inputs, outputs, labels), (
-        f"inputs {list(found.inputs)}, outputs {list(found.outputs)}, labels {told}"
+    reported = [note.partition(": ")[2] for note in found.notes if note.startswith("taken for labels")]
+    assert (list(found.inputs), list(found.outputs), reported) == (inputs, outputs, labels), (
+        f"inputs {list(found.inputs)}, outputs {list(found.outputs)}, labels {reported}"
     )
     assert found.guessed
 

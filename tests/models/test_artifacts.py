@@ -47,10 +47,10 @@ def answers(case):
     names = {spec.tensor: name for name, spec in chosen.inputs.items()}
     called = chosen({names[key]: value for key, value in feeds.items() if key in names})
     by_tensor = {spec.tensor: called[name] for name, spec in chosen.outputs.items()}
-    told = [by_tensor.get(fetch, value) for fetch, value in zip(case.fetches, run)]
+    reported = [by_tensor.get(fetch, value) for fetch, value in zip(case.fetches, run)]
     return {
         "run": model_cases.difference(case, run),
-        "called": model_cases.difference(case, told),
+        "called": model_cases.difference(case, reported),
         "by_signature": [fetch for fetch in case.fetches if fetch in by_tensor],
         "notes": list(model.notes),
     }
@@ -96,8 +96,8 @@ def test_a_difference_is_found() -> None:
     assert difference(case, [right[:1]]) == difference(case, [right.astype("float64")]) == 2.0
 
 
-def test_upgrades_are_told(found: dict[str, Any]) -> None:
-    told = {
+def test_upgrades_are_reported(found: dict[str, Any]) -> None:
+    reported = {
         "checkpoint": "inferred anew",
         "saved_serve_gpu": "another host",
         "old_arrays": "TopK",
@@ -109,5 +109,5 @@ def test_upgrades_are_told(found: dict[str, Any]) -> None:
         "resampler": "composed of others: GatherTree, resampler/Resampler",
         "unknown_not_needed": "ReduceSliceSum",
     }
-    assert [name for name, word in told.items() if not any(word in note for note in found[name]["notes"])] == []
+    assert [name for name, word in reported.items() if not any(word in note for note in found[name]["notes"])] == []
     assert not any("TPU" in note or "MKL" in note for note in found["saved_tpu_cpu"]["notes"])

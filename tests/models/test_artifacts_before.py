@@ -55,7 +55,7 @@ def test_artifact_gives_what_it_gave(found: dict[str, Any], name: str) -> None:
     assert inputs == wanted.get(name.split()[1].removesuffix(".pb"), ["lengths", "rows"])
 
 
-def test_what_was_upgraded_is_told(found: dict[str, Any]) -> None:
+def test_what_was_upgraded_is_reported(found: dict[str, Any]) -> None:
     for version in EXPECTED:
         assert any("a key for what was deleted" in note for note in found[f"{version} table.pb"][1])
         assert any("a constant here" in note for note in found[f"{version} normalized.pb"][1])

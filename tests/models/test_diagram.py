@@ -70,7 +70,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 def test_a_page_needs_nothing_else(pages: dict[str, str]) -> None:
     for page in pages.values():
-        frame = page.replace("http://www.w3.org/2000/svg", "")  # the name of SVG's elements, fetched by nobody
+        frame = page.replace("http://www.w3.org/2000/svg", "")  # the name of SVG's elements, fetched by nothing
         assert not re.search(r"https?:|//[a-z]|\bsrc=|<link|@import|url\((?!#)|fetch\(|XMLHttp|import\(", _code(frame))
         assert "default-src 'none'" in page
         assert "@DATA@" not in page
@@ -133,12 +133,12 @@ def test_layout(name: str, pages: dict[str, str], tmp_path: Path) -> None:
         timeout=100,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["problems"] == []
-    assert told["most"] <= 60
-    assert told["closed"] <= 60
-    assert (told["back"] > 0) == (name == "loop")
+    reported = json.loads(done.stdout)
+    assert reported["problems"] == []
+    assert reported["most"] <= 60
+    assert reported["closed"] <= 60
+    assert (reported["back"] > 0) == (name == "loop")
     if name in ("flat", "scopes"):
-        assert told["nodes"] == 6000
-        assert told["deepest"] >= 3
-        assert told["edges"] >= 5999
+        assert reported["nodes"] == 6000
+        assert reported["deepest"] >= 3
+        assert reported["edges"] >= 5999

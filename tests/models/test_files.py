@@ -21,7 +21,7 @@ from tf1sessions.runtime import tf
 
 GOLDEN = sys.argv[1]
 
-def told(path, **options):
+def reported(path, **options):
     try:
         artifact = files.read(path, **options)
     except Tf1SessionsError as error:
@@ -37,7 +37,7 @@ def content(name):
     with open(os.path.join(GOLDEN, name), "rb") as file: return file.read()
 
 # kinds
-report(kinds={name: told(os.path.join(GOLDEN, name)) for name in (
+report(kinds={name: reported(os.path.join(GOLDEN, name)) for name in (
     "frozen.pb", "old_ops.pbtxt", "saved_tags", "saved_main_op", "saved_main_op/saved_model.pb", "v1_format",
     "training",
     "training/model.ckpt-7", "training/model.ckpt-7.meta", "training/model.ckpt-7.index",
@@ -47,11 +47,11 @@ os.makedirs("here", exist_ok=True)
 for name in os.listdir(os.path.join(GOLDEN, "training")):
     shutil.copy(os.path.join(GOLDEN, "training", name), "here")
 with open("here/checkpoint", "w") as file: file.write('model_checkpoint_path: "/elsewhere/old/model.ckpt-7"\\n')
-report(moved=told("here")[0], notes=list(files.read("here").notes))
+report(moved=reported("here")[0], notes=list(files.read("here").notes))
 os.remove("here/model.ckpt-7.meta")
-report(no_meta=told("here/model.ckpt-7"), relative=told("./here/nobody"))
+report(no_meta=reported("here/model.ckpt-7"), relative=reported("./here/nobody"))
 put("plain/graph_without_ending", content("frozen.pb"))
-report(no_ending=told("plain/graph_without_ending"))
+report(no_ending=reported("plain/graph_without_ending"))
 
 # checkpoints of which a file is damaged, or none
 from tf1sessions.porting import checkpoints
@@ -103,23 +103,23 @@ report(damage=damage)
 frozen = content("frozen.pb")
 with zipfile.ZipFile("model.zip", "w") as archive: archive.writestr("a", "b")
 report(wrong={
-    "nothing": told("nobody.pb"),
-    "folder": told("plain"),
-    "empty": told(put("empty.pb", b"")),
-    "zip": told("model.zip"),
-    "png": told(put("image.pb", b"\\x89PNG\\r\\n\\x1a\\n" + bytes(200))),
-    "zeros": told(put("zeros.pb", bytes(5000))),
-    "text": told(put("text.pb", b"node: this is no graph\\n")),
-    "prose": told(put("prose.pb", b"Dear Sir or Madam,\\n")),
-    "pbtxt": told(put("broken.pbtxt", content("old_ops.pbtxt").replace(b"op:", b"opp:", 1))),
-    "nested": told(put("nested.pbtxt", b"node { attr { value { list { func { " * 2000)),
-    "claim": told(put("claim.pb", b"\\x0a\\x80\\x80\\x80\\x80\\x0c" + frozen[2:])),
-    "null": told("a\\0b"), "number": told(""), "scheme": told("nobody://there/frozen.pb"),
-    "tags": told(os.path.join(GOLDEN, "saved_tags"), tags=["nobody"]),
+    "nothing": reported("nobody.pb"),
+    "folder": reported("plain"),
+    "empty": reported(put("empty.pb", b"")),
+    "zip": reported("model.zip"),
+    "png": reported(put("image.pb", b"\\x89PNG\\r\\n\\x1a\\n" + bytes(200))),
+    "zeros": reported(put("zeros.pb", bytes(5000))),
+    "text": reported(put("text.pb", b"node: this is no graph\\n")),
+    "prose": reported(put("prose.pb", b"Dear Sir or Madam,\\n")),
+    "pbtxt": reported(put("broken.pbtxt", content("old_ops.pbtxt").replace(b"op:", b"opp:", 1))),
+    "nested": reported(put("nested.pbtxt", b"node { attr { value { list { func { " * 2000)),
+    "claim": reported(put("claim.pb", b"\\x0a\\x80\\x80\\x80\\x80\\x0c" + frozen[2:])),
+    "null": reported("a\\0b"), "number": reported(""), "scheme": reported("nobody://there/frozen.pb"),
+    "tags": reported(os.path.join(GOLDEN, "saved_tags"), tags=["nobody"]),
 })
 cut = {}
 for size in sorted({*range(1, len(frozen), max(len(frozen) // 60, 1)), len(frozen) - 1}):
-    cut[size] = told(put("cut.pb", frozen[:size]))
+    cut[size] = reported(put("cut.pb", frozen[:size]))
     if cut[size][0] == "graph":  # cut between two nodes: a graph, but not a whole one
         try:
             t1.load("cut.pb").close()
@@ -128,7 +128,7 @@ for size in sorted({*range(1, len(frozen), max(len(frozen) // 60, 1)), len(froze
             cut[size] = [type(error).__name__, str(error)]
 report(cut={str(size): end for size, end in cut.items()})
 os.makedirs("locked"); put("locked/model.pb", frozen); os.chmod("locked/model.pb", 0)
-report(locked=told("locked/model.pb") if os.getuid() else ["ModelFileError", "cannot be read: Permission denied"])
+report(locked=reported("locked/model.pb") if os.getuid() else ["ModelFileError", "cannot be read: Permission denied"])
 
 # an asset outside of its folder
 saved = parsing.MESSAGES["saved model"]()
@@ -136,11 +136,11 @@ saved.ParseFromString(content("saved_main_op/saved_model.pb"))
 asset = saved.meta_graphs[0].asset_file_def.add(filename="../../etc/passwd")
 asset.tensor_info.name = "vocabulary:0"
 put("asset/saved_model.pb", saved.SerializeToString())
-report(asset=told("asset"))
+report(asset=reported("asset"))
 
 asset.filename = f"words{chr(0)}.txt"
 put("zero/saved_model.pb", saved.SerializeToString())
-report(zero=told("zero"))
+report(zero=reported("zero"))
 typed = parsing.MESSAGES["saved model"]()
 typed.CopyFrom(saved)
 typed.meta_graphs[0].ClearField("asset_file_def")
@@ -158,7 +158,7 @@ saved.meta_graphs[0].asset_file_def[0].filename = "words.txt"
 put("piped/saved_model.pb", saved.SerializeToString())
 os.mkdir("piped/assets")
 os.mkfifo("piped/assets/words.txt")
-report(piped=told("piped"))
+report(piped=reported("piped"))
 
 # links in the model that lead out of it; the model may itself lie behind a link
 saved.meta_graphs[0].asset_file_def[0].filename = "words.txt"
@@ -176,7 +176,7 @@ os.symlink("..", "linked_folder/assets")
 os.symlink("../../secret.txt", "linked_variables/variables/variables.index")
 os.symlink("linked_inside", "model_behind_a_link")
 report(links={
-    name: told(name)
+    name: reported(name)
     for name in ("linked", "linked_inside", "linked_folder", "linked_variables", "model_behind_a_link")
 })
 

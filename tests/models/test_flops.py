@@ -113,5 +113,5 @@ def test_by_hand(name: str, number: int | None, counted: dict[str, Any]) -> None
     assert counted["ours"][name] == number
 
 
-def test_either_side_tells_the_terms_of_a_product(counted: dict[str, Any]) -> None:
+def test_either_side_gives_the_terms_of_a_product(counted: dict[str, Any]) -> None:
     assert counted["one_side"] == [30, 30, None, None, 30]

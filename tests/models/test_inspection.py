@@ -250,7 +250,7 @@ def test_unknown_operations(found: dict[str, Any]) -> None:
     assert model["shapes"]["y"] == [[1, 3]]
 
 
-def test_upgrades_are_told(found: dict[str, Any]) -> None:
+def test_upgrades_are_reported(found: dict[str, Any]) -> None:
     assert any("MKL" in note for note in found["mkl.pb"]["upgrades"])
     assert "_MklConv2D" in found["mkl.pb"]["ops"]
     assert found["mkl.pb"]["flops"]["by_op"]["Conv2D"] > 0
@@ -308,7 +308,7 @@ def test_errors(found: dict[str, Any]) -> None:
     assert kind == "UsageError" and "'zzz'" in text and "/no_such_signature" in text
 
 
-def test_a_malformed_graph_is_told_as_far_as_possible(found: dict[str, Any]) -> None:
+def test_a_malformed_graph_is_reported_as_far_as_possible(found: dict[str, Any]) -> None:
     model = found["malformed"]
     assert model["ops"] == {"Placeholder": 1, "Relu": 1, "ReadFile": 1}
     assert [each["op"] for each in model["risks"]] == ["ReadFile"]

@@ -1,4 +1,4 @@
-"""load() and Model: what users call, what they are told, and that threads share one copy of the weights."""
+"""load() and Model: what users call, which errors they get, and that threads share one copy of the weights."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ with open("secret.txt", "w") as file: file.write("secret")
 report(unsafe=raised(t1.load, path))
 with t1.load(path, outputs=["sum"]) as model:
     report(safe_part=float(model(x=1.0)["sum"]), unsafe_run=raised(model.run, "content:0", {"name": "secret.txt"}))
-# TensorFlow runs what only constants lead to, to infer shapes, while it imports: also in a part that nobody needs.
+# TensorFlow runs what only constants lead to, to infer shapes, while it imports: also in a part that is not needed.
 with open("shape.raw", "wb") as file: file.write(np.array([3, 1], np.int32).tobytes())
 def build():
     shape = tf.decode_raw(tf.read_file(os.path.abspath("shape.raw")), tf.int32)

@@ -105,14 +105,14 @@ def run(graph_def: Any, fetch: str, **feeds: Any) -> Any:
 def upgraded(graph_def: Any, *notes: str, **options: Any) -> Any:
     """The upgraded graph: with one note for each of ``notes``, that has its words; it is done in one go."""
     before = graph_def.SerializeToString(deterministic=True)
-    found, told = upgrades.upgrade(graph_def, **options)
+    found, reported = upgrades.upgrade(graph_def, **options)
     assert graph_def.SerializeToString(deterministic=True) == before, "the caller's graph was changed"
-    assert len(told) == len(notes), told
-    for note, words in zip(told, notes, strict=True):
+    assert len(reported) == len(notes), reported
+    for note, words in zip(reported, notes, strict=True):
         assert words in note, (words, note)
     if notes:
-        again, told = upgrades.upgrade(found, **options)
-        assert again is found and told == (), f"the second time: {told}"
+        again, reported = upgrades.upgrade(found, **options)
+        assert again is found and reported == (), f"the second time: {reported}"
     else:
         assert found is graph_def
     return found
@@ -131,7 +131,7 @@ def operations_1_15() -> dict[str, Any]:
 
 
 @check
-def every_operation_that_is_gone_has_a_row_or_is_told_to_be_lost() -> None:
+def every_operation_that_is_gone_has_a_row_or_is_listed_as_lost() -> None:
     gone = {op for op in operations_1_15() if private.op_def_registry.get(op) is None}
     made_up_for = {
         *(op for op, _ in COMPOSED),
@@ -774,7 +774,7 @@ def types_of_the_arguments_of_a_fused_convolution() -> None:
     put(graph_def.node, "_FusedConv2D", "y", "x x bias", num_args=1, **attrs)
     found = upgraded(graph_def, "of its type: y")
     assert list(found.node[2].attr["TArgs"].list.type) == [1] and run(found, "y:0").ravel().tolist() == [8]
-    graph_def.node[2].attr["num_args"].i = 10**9  # a claim that nobody should fill
+    graph_def.node[2].attr["num_args"].i = 10**9  # a claim that nothing should fill
     upgraded(graph_def)
 
 
@@ -848,9 +848,9 @@ def an_import_is_tried_again_without_shapes_that_are_inconsistent() -> None:
 
 
 @check
-def the_table_tells_what_each_row_is_about() -> None:
-    told = [row.what for row in upgrades.UPGRADES]
-    assert len(set(told)) == len(told) >= 18
+def the_table_gives_what_each_row_is_about() -> None:
+    reported = [row.what for row in upgrades.UPGRADES]
+    assert len(set(reported)) == len(reported) >= 18
     assert all(row.since for row in upgrades.UPGRADES)
 
 

@@ -8,7 +8,7 @@ of its own, until the queue is in the state that is asked for; then the gate is 
     STATES["full"](scene, actor)              starts, makes q full with threads that wait for space in it
     scene.gate.open()                         the actor raises `scene.error`, or its operation fails
 
-Actors that read from ``q`` are its consumers, those that write to it its producers; where the state cannot be (nobody
+Actors that read from ``q`` are its consumers, those that write to it its producers; where the state cannot be (nothing
 writes to a queue whose input has ended) an actor is given a queue beside it.
 """
 
@@ -126,7 +126,7 @@ class Scene:
 # -- actors ------------------------------------------------------------------------------------------------------------
 
 ACTORS: dict[str, Callable[[Scene], Actor]] = {}
-#: Actors that write to the queue; they get one beside it where nobody can write to it.
+#: Actors that write to the queue; they get one beside it where nothing can write to it.
 PRODUCERS = {"producer", "producer shards", "enqueue python", "enqueue checked", "queue runner"}
 #: Actors in a thread that is no part of the pipeline; there is one.
 SINGLE = {"body", "body run", "thread"}
@@ -263,7 +263,7 @@ def queue_runner(scene: Scene) -> Actor:
 
 @actor
 def thread(scene: Scene) -> Actor:
-    """A thread of legacy code, which tells the coordinator."""
+    """A thread of legacy code, which reports to the coordinator."""
 
     def main() -> None:
         with scene.pipe.coordinator.stop_on_exception():

@@ -32,7 +32,7 @@ class Gate:
     def stand(self, value: Any = None) -> Any:
         """Stands there; returns ``value``."""
         self._arrivals.release()
-        assert self._opened.wait(DEADLINE), "nobody has opened the gate"
+        assert self._opened.wait(DEADLINE), "the gate was not opened"
         return value
 
     def arrive(self) -> None:
@@ -98,8 +98,8 @@ def full(gs: Any, pipe: Any, queue: Any, stage: str, blocked: int = 1) -> None:
     """
 
     def reached() -> bool:
-        told = pipe.statistics().stages[stage]
-        return told.runs == queue.capacity == size_of(gs, queue) and _in_runs(pipe, stage) == blocked
+        reported = pipe.statistics().stages[stage]
+        return reported.runs == queue.capacity == size_of(gs, queue) and _in_runs(pipe, stage) == blocked
 
     wait_for(reached, f"{queue.name} full, and {blocked} threads of {stage} waiting for space")
 
@@ -122,8 +122,8 @@ def _in_runs(pipe: Any, stage: str) -> int:
 
 def state(pipe: Any, queue: Any) -> str:
     """What the pipeline has made of a queue: "open", "ended" or "cancelled"."""
-    told: str = pipe.statistics().queues[queue.name].state
-    return told
+    reported: str = pipe.statistics().queues[queue.name].state
+    return reported
 
 
 # -- what must be gone -----------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def blocked_pipeline(pipe: Any) -> Any:
     return empty
 
 
-def check_in_a_run_of_a_dequeue_that_nobody_feeds() -> None:
+def check_in_a_run_of_a_dequeue_that_nothing_feeds() -> None:
     with interrupted(main_runs):
         with t1.QueuePipeline(interrupted.gs) as pipe:
             item = blocked_pipeline(pipe).dequeue()
@@ -284,7 +284,7 @@ def check_a_pipeline_in_another_thread_is_left_alone() -> None:
 
 
 def check_fork_after_the_start() -> None:
-    """The child has the pipeline's threads no more: it is told so, and does not hang."""
+    """The child has the pipeline's threads no more: it is given an error, and does not hang."""
     results = {}
     with session() as gs:
         with t1.QueuePipeline(gs) as pipe:
@@ -309,10 +309,10 @@ def check_fork_after_the_start() -> None:
                     signal.alarm(5)  # ends it if it hangs
                     try:
                         use()
-                        told = "nothing"
+                        reported = "nothing"
                     except BaseException as error:
-                        told = type(error).__name__
-                    os.write(writing, told.encode())
+                        reported = type(error).__name__
+                    os.write(writing, reported.encode())
                     os._exit(0)
                 os.close(writing)
                 with open(reading, encoding="utf-8") as file:
@@ -322,6 +322,6 @@ def check_fork_after_the_start() -> None:
             assert wake_up_descriptor() == before
             assert pipe.statistics().stages["train"].threads == 2
             pipe.stop()
-    told = {name: results.pop(name) for name in ("leave by an error", "declare", "another")}
+    reported = {name: results.pop(name) for name in ("leave by an error", "declare", "another")}
     assert set(results.values()) == {"ForkedAfterSessionError"}, results
-    assert set(told.values()) <= {"nothing", "ForkedAfterSessionError"}, told  # what comes next tells
+    assert set(reported.values()) <= {"nothing", "ForkedAfterSessionError"}, reported  # what comes next shows it

@@ -10,7 +10,7 @@ import numpy as np
 
 import tf1sessions as t1
 from tf1sessions.pipelines.row_independence import RowStates
-from tf1sessions.pipelines.row_states import Rows
+from tf1sessions.pipelines.row_states import RowsAlong
 
 INNER = 6  # columns of the input
 
@@ -117,7 +117,7 @@ def look(seed: int) -> Found:
         x = y = tf.placeholder(tf.float32, [None, INNER])
         for _ in range(rng.randrange(1, 6)):
             y = mix(tf, y, rng) if rng.random() < 0.12 else keep(tf, y, rng)
-        passed = RowStates(gs.graph, [(x, Rows(0))]).of(y) == Rows(0)
+        passed = RowStates(gs.graph, [(x, RowsAlong(0))]).of(y) == RowsAlong(0)
         rows = np.random.RandomState(seed).uniform(-2, 2, [5, INNER]).astype("f")
         run = gs.compile(feeds=[x], fetches=y)
         order = [3, 0, 4, 2, 1]

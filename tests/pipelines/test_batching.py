@@ -58,7 +58,7 @@ def graph(tf) -> Iterator[types.SimpleNamespace]:
 
 @pytest.fixture(autouse=True)
 def no_second_look(monkeypatch):
-    """Whoever has to be told that the model is free must not depend on looking again after a while."""
+    """What waits for the model to be free must not depend on looking again after a while."""
     monkeypatch.setattr(batching, "_LOOK_SECS", 1000.0)
 
 
@@ -77,7 +77,7 @@ class Gate:
         self.runs.append([rows.count for rows in batch])
         self.threads.append(threading.current_thread())
         self.arrived.release()
-        assert self.is_open.wait(DEADLINE), "nobody has opened the gate"
+        assert self.is_open.wait(DEADLINE), "the gate was not opened"
         return self._run(batch, note)
 
     def wait_for_a_run(self) -> None:
@@ -185,7 +185,7 @@ def test_a_batch_has_no_more_rows_than_allowed_and_starts_with_the_oldest(graph)
         assert gate.runs == [[1], [3, 1], [2, 1], [4]]
 
 
-def test_the_callers_of_the_last_run_are_waited_for_and_nobody_else(graph):
+def test_the_callers_of_the_last_run_are_waited_for_and_no_others(graph):
     feeds = {"x": graph.x, "scale": graph.scale}
     with Batcher(graph.gs, feeds, graph.y, max_delay_ms=FOREVER_MS) as batcher:
         with busy(batcher) as gate:
@@ -197,7 +197,7 @@ def test_the_callers_of_the_last_run_are_waited_for_and_nobody_else(graph):
         gate.wait_for_a_run()
         gate.is_open.set()
         assert [future.result(DEADLINE).tolist()[0][0] for future in first] == [2, 4, 14]
-        assert other.result(DEADLINE).tolist() == [[15, -15]], "nobody else is expected with it"
+        assert other.result(DEADLINE).tolist() == [[15, -15]], "no other is expected with it"
         assert gate.runs == [[1], [1, 1, 1], [1]]
         assert batcher(x=rows(1)).tolist() == [[2, -2]], "the last run answered one"
 
@@ -243,7 +243,7 @@ def test_callers_who_do_not_come_back_are_not_waited_for_each_time(graph):
             return [future.result(DEADLINE) for future in futures]
 
         two_at_once()  # the caller that made it busy is waited for, in vain; the two that came are not
-        two_at_once()  # again; and after it three runs wait for nobody, of which this has one
+        two_at_once()  # again; and after it three runs wait for nothing, of which this has one
         assert (batcher._in_vain, batcher._pause) == (2, 2)
         batcher._delay_secs = FOREVER_MS
         two_at_once()
@@ -582,7 +582,7 @@ def test_a_failing_request_fails_alone(graph, tf, bad):
             assert type(error) is type(caught.value)
             assert (error.op, error.node_def) == (caught.value.op, caught.value.node_def)
             assert error.message.partition("[[")[0] == caught.value.message.partition("[[")[0]
-        assert len({id(error) for error in errors if error}) == len(bad), "nobody shares a traceback"
+        assert len({id(error) for error in errors if error}) == len(bad), "each has a traceback of its own"
         statistics = batcher.statistics()
         assert (statistics.succeeded, statistics.failed) == (9 - len(bad), len(bad))
         # the whole, then halves: of 3 alone [8] [4 4] [2 2] [1 1]
@@ -655,7 +655,7 @@ def test_a_request_whose_time_is_up_is_not_run(graph):
         assert fine.result(DEADLINE).tolist() == [[8, -8]]
         assert gate.runs == [[1], [1]]
         assert batcher.statistics().expired == 3
-        assert batcher(rows(1), deadline_secs=0).tolist() == [[2, -2]], "an idle model keeps nobody waiting"
+        assert batcher(rows(1), deadline_secs=0).tolist() == [[2, -2]], "an idle model keeps no caller waiting"
 
 
 def test_a_request_that_has_begun_is_not_ended_by_its_deadline(graph):
@@ -693,7 +693,7 @@ def test_cancelled_requests_are_not_run(graph):
         with busy(batcher) as gate:
             futures = [batcher.submit(rows(value)) for value in (1, 2, 3)]
             assert futures[1].cancel() and futures[1].cancel()
-            assert concurrent.futures.wait([futures[1]], DEADLINE).done == {futures[1]}  # those who wait are told
+            assert concurrent.futures.wait([futures[1]], DEADLINE).done == {futures[1]}  # those that wait are woken
             assert batcher.statistics().waiting == 2
 
             async def give_up() -> None:
@@ -737,7 +737,7 @@ def test_a_request_that_runs_cannot_be_cancelled(graph):
 # --------------------------------------------------------------------------------------------- interrupted callers
 
 
-def test_a_waiting_caller_that_is_interrupted_disturbs_nobody(graph):
+def test_a_waiting_caller_that_is_interrupted_disturbs_no_other(graph):
     """SIGINT meets the main thread while it waits for its answer."""
     with Batcher(graph.gs, graph.x, graph.y, max_delay_ms=0) as batcher:
         with busy(batcher) as gate:
@@ -849,7 +849,7 @@ def test_a_function_added_to_a_future_may_call_the_batcher(graph):
 
 
 @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, ValueError])
-def test_a_function_added_to_a_future_that_raises_disturbs_nobody(graph, caplog, kind):
+def test_a_function_added_to_a_future_that_raises_disturbs_nothing(graph, caplog, kind):
     def wrong(future: Any) -> None:
         raise kind("wrong")
 

@@ -177,7 +177,7 @@ def test_what_a_call_is(threads: Threads, operations: Any, session: Any, state: 
 
 
 class Clock:
-    """Time and processor time, as the test sets them, and whether somebody wants to run."""
+    """Time and processor time, as the test sets them, and whether something wants to run."""
 
     def __init__(self) -> None:
         self.now = time.monotonic()
@@ -277,7 +277,7 @@ def test_one_of_them_that_is_elsewhere(
     assert still.of([hanging]) != []  # others do not count
 
 
-def test_somebody_runs_tells_the_truth(threads: Threads) -> None:
+def test_somebody_runs_is_right(threads: Threads) -> None:
     """The busy thread is seen, and the one that asks is not."""
 
     def compute() -> None:
@@ -288,4 +288,4 @@ def test_somebody_runs_tells_the_truth(threads: Threads) -> None:
     wait_for(deadlock._process_is_busy, "the busy thread is seen")
     threads.gate.set()
     thread.join(DEADLINE)
-    wait_for(lambda: not deadlock._process_is_busy(), "nobody is")
+    wait_for(lambda: not deadlock._process_is_busy(), "all are idle")

@@ -40,7 +40,7 @@ OUTSIDE = {f"{name} outside" for name in ("aborted", "cancelled", "exception", "
 
 @pytest.fixture(scope="module")
 def differences() -> Callable[[str], dict[str, Any]]:
-    """A function that tells what differs in a way; a process is started when one of its ways is asked for."""
+    """A function that says what differs in a way; a process is started when one of its ways is asked for."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
     known: dict[str, dict[str, Any]] = {}
 

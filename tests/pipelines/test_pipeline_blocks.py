@@ -105,12 +105,12 @@ def test_items_come_out_as_they_went_in(gs: Any, name: str, block: int) -> None:
         iterators = {kind: pipe.items(queue) for kind, queue in queues.items()}
         found = {kind: list(iterator) for kind, iterator in iterators.items()}
     for kind, queue in queues.items():
-        told = [plain(item) for item in found[kind]]
+        reported = [plain(item) for item in found[kind]]
         wanted = [expected(items, kind, number) for number in range(10)]
         if kind in ("fifo", "padding"):
-            assert told == wanted
+            assert reported == wanted
         else:
-            assert sorted(told, key=repr) == sorted(wanted, key=repr)
+            assert sorted(reported, key=repr) == sorted(wanted, key=repr)
         # As run() gives what dequeue() does: arrays and their scalars, of the queue's dtypes.
         first = found[kind][0]
         values = first.values() if queue.names else first if isinstance(first, tuple) else [first]
@@ -322,8 +322,8 @@ def test_items_that_do_not_fit_are_skipped_wherever_they_are_in_a_block(gs: Any,
         found = [plain(item) for item in pipe.items(queue)]
     assert found == [expected(CONTENTS[content], "fifo", number) for number in range(12) if number not in wrong]
     assert all(isinstance(error, kind) and item is bad for error, item in asked) and len(asked) == len(wrong)
-    told = pipe.statistics().stages["q/source"]
-    assert (told.items, told.skipped) == (7, 5)
+    reported = pipe.statistics().stages["q/source"]
+    assert (reported.items, reported.skipped) == (7, 5)
 
 
 @pytest.mark.parametrize("position", range(6))
@@ -390,9 +390,13 @@ def test_tensorflows_own_queues_are_taken_over(gs: Any) -> None:
         pipe.work("puts", seen.enqueue(mine.dequeue()))
         found = sorted(int(item) for item in pipe.items(seen))
     assert found == list(range(4))
-    told = pipe.statistics().queues
-    assert (told["mine"].writers, told["mine"].readers) == (("mine/source",), ("puts",))
-    assert (told["seen"].writers, told["seen"].readers, told["seen"].kind) == (("puts",), ("items()",), "shuffle")
+    reported = pipe.statistics().queues
+    assert (reported["mine"].writers, reported["mine"].readers) == (("mine/source",), ("puts",))
+    assert (reported["seen"].writers, reported["seen"].readers, reported["seen"].kind) == (
+        ("puts",),
+        ("items()",),
+        "shuffle",
+    )
 
 
 def test_an_unbounded_queue(gs: Any) -> None:

@@ -104,9 +104,9 @@ def test_an_error_in_each_place_and_each_state(gs: Any, actor_name: str, state_n
         assert stages <= {"feeder", actor.stage}  # its other threads, if they were fast enough
     else:
         assert others == ()
-    assert {told.state for told in pipe.statistics().queues.values()} <= {"cancelled", "ended"}
+    assert {reported.state for reported in pipe.statistics().queues.values()} <= {"cancelled", "ended"}
     assert actor.stage is None or pipe.statistics().stages[actor.stage].state == "failed"
-    assert {told.threads for told in pipe.statistics().stages.values()} <= {0}
+    assert {reported.threads for reported in pipe.statistics().stages.values()} <= {0}
 
 
 # -- where the main thread is ------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_the_first_error_is_raised_and_the_second_attached(gs: Any, first_name: 
 
 
 @pytest.mark.parametrize("many", [2, 20])
-def test_errors_of_many_threads_at_once_are_all_told_once(gs: Any, many: int) -> None:
+def test_errors_of_many_threads_at_once_are_all_reported_once(gs: Any, many: int) -> None:
     """All stand at one gate: who is first is chance, but one is, and the others are attached, each once."""
     with pytest.raises(StageError) as caught:
         with t1.QueuePipeline(gs) as pipe:
@@ -192,7 +192,7 @@ def test_errors_of_many_threads_at_once_are_all_told_once(gs: Any, many: int) ->
 
 @pytest.mark.parametrize("cancel", [False, True])
 def test_a_queue_that_the_user_closes_under_its_writer_is_the_error_if_there_is_no_other(gs: Any, cancel: bool) -> None:
-    """Nobody else says why it has ended early: its writer has lost items."""
+    """Nothing else says why it has ended early: its writer has lost items."""
     with pytest.raises(StageError, match="'feeder'.*(Cancelled|closed)") as caught:
         with t1.QueuePipeline(gs) as pipe:
             scene = Scene(gs, pipe, 1)
@@ -209,7 +209,7 @@ def test_a_queue_that_the_user_closes_under_its_writer_is_the_error_if_there_is_
 # -- what cannot be closed at once, or not at all ----------------------------------------------------------------------
 
 
-def test_a_close_that_waits_for_somebody_outside_does_not_outlast_an_error(gs: Any, monkeypatch: Any) -> None:
+def test_a_close_that_waits_for_something_outside_does_not_outlast_an_error(gs: Any, monkeypatch: Any) -> None:
     """The input has ended, the queue is full, and the body waits for space in it: the close waits behind the body."""
     with pytest.raises(StageError, match="'sink'") as caught:
         with t1.QueuePipeline(gs) as pipe:
@@ -299,14 +299,14 @@ def test_threads_that_do_not_end_are_named_with_their_place(gs: Any) -> None:
             pipe.start()
             gate.wait_for(2)
             pipe.stop()
-    told = caught.value.threads
+    reported = caught.value.threads
     gate.open()
-    assert told.keys() == {"slow/reads", "slow/train"}
-    assert os.path.basename(__file__) in told["slow/reads"] or "forced.py" in told["slow/reads"]
-    assert "'stands' (PyFunc)" in told["slow/train"] and told["slow/train"].startswith("waits in Session.run")
+    assert reported.keys() == {"slow/reads", "slow/train"}
+    assert os.path.basename(__file__) in reported["slow/reads"] or "forced.py" in reported["slow/reads"]
+    assert "'stands' (PyFunc)" in reported["slow/train"] and reported["slow/train"].startswith("waits in Session.run")
     text = str(caught.value)
     assert text.startswith("slow: 2 of its threads did not end within 0.2 s: ")
-    assert all(repr(name) in text and place in text for name, place in told.items())
+    assert all(repr(name) in text and place in text for name, place in reported.items())
     wait_for(lambda: not [each for each in threading.enumerate() if each.name.startswith("slow/")], "their end")
 
 
@@ -418,9 +418,9 @@ def test_stop_ends_it_without_an_error(gs: Any, place: Callable[..., None]) -> N
         pipe.source(queue, itertools.repeat(1.0), threads=2, name="fills")
         pipe.work("waits", never.dequeue(), threads=2)
         place(pipe, queue, pipe.stop)
-    told = pipe.statistics()
-    assert {queue.state for queue in told.queues.values()} == {"cancelled"}
-    assert {stage.state for stage in told.stages.values()} <= {"ended", "declared"}
+    reported = pipe.statistics()
+    assert {queue.state for queue in reported.queues.values()} == {"cancelled"}
+    assert {stage.state for stage in reported.stages.values()} <= {"ended", "declared"}
     assert pipe.coordinator.should_stop()
     pipe.stop()  # again, after the end: nothing
     pipe.join()
@@ -539,7 +539,7 @@ def test_interrupts(interrupts: dict[str, str | None], name: str) -> None:
 def test_closing_the_session_does_not_wait_for_ever_for_a_straggler(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A Python function inside TensorFlow: close() would wait until it returns, and nobody would see the error."""
+    """A Python function inside TensorFlow: close() would wait until it returns, and no user would see the error."""
     monkeypatch.setattr(session_methods, "CLOSE_SECS", 0.1)
     gate = Gate()
     with nothing_leaks():
@@ -553,8 +553,8 @@ def test_closing_the_session_does_not_wait_for_ever_for_a_straggler(
                 gate.wait_for(1)
                 pipe.stop()
         assert gs.closed and len(caught.value.threads) == 1
-        (told,) = [each.getMessage() for each in caplog.records if "closing a session" in each.getMessage()]
-        assert "'stuck' (PyFunc" in told
+        (reported,) = [each.getMessage() for each in caplog.records if "closing a session" in each.getMessage()]
+        assert "'stuck' (PyFunc" in reported
         gate.open()
         wait_for(lambda: not threads_now() - before, "its threads, and that which closes the session, have ended")
 

@@ -1,4 +1,4 @@
-"""QueuePipeline: what is told while it runs and after it: stalls, statistics, the bottleneck, the trace."""
+"""QueuePipeline: what is reported while it runs and after it: stalls, statistics, the bottleneck, the trace."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def full_with_a_reader_that_has_ended(gs: Any, pipe: Any) -> None:
     pipe.work("takes", queue.dequeue(), steps=3)
 
 
-def nobody_feeds(gs: Any, pipe: Any) -> None:
+def nothing_feeds(gs: Any, pipe: Any) -> None:
     pipe.work("takes", numbers(pipe).dequeue())
 
 
-def nobody_feeds_a_sink(gs: Any, pipe: Any) -> None:
+def nothing_feeds_a_sink(gs: Any, pipe: Any) -> None:
     pipe.sink("takes", numbers(pipe), print)
 
 
@@ -78,7 +78,7 @@ def more_than_will_come(gs: Any, pipe: Any) -> None:
 
 
 def more_than_a_runner_brings(gs: Any, pipe: Any) -> None:
-    """Its own close operation does nothing, so its end is nobody's end of input."""
+    """Its own close operation does nothing, so its end is no one's end of input."""
     queue = numbers(pipe, capacity=10)
     variable = tf.get_variable("count", initializer=np.int64(0), use_resource=False)
     put = queue.enqueue(tf.count_up_to(variable, 3))
@@ -103,8 +103,8 @@ STALLS: list[tuple[Callable[[Any, Any], None], str, str]] = [
     (full_by_python, "puts", f"{FULL}; {NO_READER}"),
     (full_with_a_reader_that_does_not_read, "puts", f"{FULL}; 'both' reads from it"),
     (full_with_a_reader_that_has_ended, "puts", f"{FULL}; 'takes' reads from it no more"),
-    (nobody_feeds, "takes", f"1 item of queue 'q', which has 0; {NO_WRITER}"),
-    (nobody_feeds_a_sink, "takes", f"1 item of queue 'q', which has 0; {NO_WRITER}"),
+    (nothing_feeds, "takes", f"1 item of queue 'q', which has 0; {NO_WRITER}"),
+    (nothing_feeds_a_sink, "takes", f"1 item of queue 'q', which has 0; {NO_WRITER}"),
     (a_writer_that_does_not_write, "takes", "1 item of queue 'q', which has 0; 'passes' writes to it"),
     (more_than_will_come, "takes", f"8 items of queue 'q', which has 0 {HELD}; {NO_WRITER}"),
     (more_than_a_runner_brings, "takes", f"8 items of queue 'q', which has 0 {HELD}; 'brings' writes to it no more"),
@@ -132,7 +132,7 @@ def recorded_statistics(pipe: Any) -> list[t1.PipelineStatistics]:
 
 
 @pytest.mark.parametrize("declare, stage, text", STALLS, ids=IDS)
-def test_a_stall_is_told_with_the_state_of_everything(
+def test_a_stall_is_reported_with_the_state_of_everything(
     gs: Any, caplog: Any, declare: Any, stage: str, text: str
 ) -> None:
     about = re.compile(rf"^stalls: stage '{stage}' has waited \d+\.\d s for {text}\.\n", re.MULTILINE)
@@ -144,7 +144,7 @@ def test_a_stall_is_told_with_the_state_of_everything(
         now = pipe.statistics()
         pipe.stop()
     (warning,) = filter(about.match, warnings_of(caplog))
-    _told, _, rest = warning.partition("\n")
+    _reported, _, rest = warning.partition("\n")
     statistics = next(each for each in taken if str(each) == rest)
     assert list(statistics.queues) == list(now.queues) and list(statistics.stages) == list(now.stages)
     assert re.search(rf"^{stage} .*waits for (items of|space in) 'q'", rest, re.MULTILINE), rest
@@ -159,14 +159,14 @@ def test_a_stall_can_stop_it(gs: Any, caplog: Any, declare: Any, stage: str, tex
             gs.run(numbers(pipe, "never").dequeue())  # starts it
     error = caught.value
     assert isinstance(error, TimeoutError) and error.__cause__ is None
-    # Who is told of first, of those that wait for each other, is chance.
+    # Which is reported first, of those that wait for each other, is chance.
     assert re.match(r"stalls: stage '\w+' has waited \d+\.\d s for ", str(error))
     assert set(error.statistics.stages) == set(pipe.statistics().stages) and str(error.statistics) in str(error)
     assert all(isinstance(other, StallError) or is_consequence(other) for other in error.others)
     assert warnings_of(caplog) == []
 
 
-def test_a_wait_is_told_once(gs: Any, caplog: Any) -> None:
+def test_a_wait_is_reported_once(gs: Any, caplog: Any) -> None:
     """And by the pipeline alone: not by the session's watchdog, too."""
     with t1.QueuePipeline(gs, "stalls", stall_secs=STALL_SECS) as pipe:
         queue = numbers(pipe)
@@ -210,14 +210,14 @@ def test_statistics_of_what_has_not_begun(gs: Any) -> None:
         queue = numbers(pipe)
         pipe.source(queue, range(5), name="in")
         pipe.work("out", queue.dequeue())
-        told = pipe.statistics()
-        assert (told.queues["q"].size, told.queues["q"].state, told.queues["q"].capacity) == (0, "open", 2)
-        assert (told.queues["q"].writers, told.queues["q"].readers) == (("in",), ("out",))
+        reported = pipe.statistics()
+        assert (reported.queues["q"].size, reported.queues["q"].state, reported.queues["q"].capacity) == (0, "open", 2)
+        assert (reported.queues["q"].writers, reported.queues["q"].readers) == (("in",), ("out",))
         for name, kind in (("in", "source"), ("out", "work")):
-            stage = told.stages[name]
+            stage = reported.stages[name]
             assert (stage.kind, stage.state, stage.threads, stage.runs, stage.items) == (kind, "declared", 0, 0, 0)
             assert (stage.secs, stage.busy, stage.items_per_sec, dict(stage.waiting_secs)) == (0.0, 0.0, 0.0, {})
-        assert told.bottleneck is None
+        assert reported.bottleneck is None
         pipe.stop()
 
 
@@ -249,16 +249,16 @@ def test_what_each_thread_does_now(gs: Any) -> None:
         runs.wait_for(1)
         full(gs, pipe, short, "puts", 2)
         empty(gs, pipe, empty_one, "takes")
-        doing = lambda: {name: told.doing for name, told in pipe.statistics().stages.items()}  # noqa: E731
+        doing = lambda: {name: reported.doing for name, reported in pipe.statistics().stages.items()}  # noqa: E731
         wait_for(
             lambda: "waits" in str(doing()["takes"]) and str(doing()["puts"]).count("waits") == 2,
             "a look of the monitor thread",
         )
-        told = doing()
-        assert told["puts"] == ("waits for space in 'short'",) * 2
-        assert told["takes"] == ("waits for items of 'empty_one'",)
-        assert told["runs"] == ("runs",)
-        assert re.fullmatch(r"is at .*(forced|test_pipeline_observed)\.py:\d+", told["stands"][0])
+        reported = doing()
+        assert reported["puts"] == ("waits for space in 'short'",) * 2
+        assert reported["takes"] == ("waits for items of 'empty_one'",)
+        assert reported["runs"] == ("runs",)
+        assert re.fullmatch(r"is at .*(forced|test_pipeline_observed)\.py:\d+", reported["stands"][0])
         table = str(pipe.statistics())
         stands.open()
         runs.open()
@@ -267,7 +267,7 @@ def test_what_each_thread_does_now(gs: Any) -> None:
     assert [line.split()[:1] for line in lines[:5]] == [["queue"], ["short"], ["empty_one"], ["long"], []]
     assert re.match(r"short +2 +2  open +\d+% +\d+%  puts +no stage", lines[1])
     assert lines[5].split()[:3] == ["stage", "kind", "state"]
-    assert [line.split()[0] for line in lines[6:]][: len(told)] == list(told)
+    assert [line.split()[0] for line in lines[6:]][: len(reported)] == list(reported)
     assert {stage.doing for stage in pipe.statistics().stages.values()} == {()}
 
 
@@ -279,13 +279,13 @@ def test_what_a_stage_waits_for_is_counted(gs: Any) -> None:
         pipe.start()
         waiting = lambda name: pipe.statistics().stages[name].waiting_secs  # noqa: E731
         wait_for(lambda: waiting("puts").get("q", 0) > 0.2 and waiting("takes").get("never", 0) > 0.1, "some waiting")
-        told = pipe.statistics()
-        assert told.queues["q"].full > 0.5 and told.queues["never"].empty == 1.0
-        assert 0.0 < told.queues["q"].mean_size <= 2.0 and told.queues["never"].mean_size == 0.0
+        reported = pipe.statistics()
+        assert reported.queues["q"].full > 0.5 and reported.queues["never"].empty == 1.0
+        assert 0.0 < reported.queues["q"].mean_size <= 2.0 and reported.queues["never"].mean_size == 0.0
         pipe.stop()
-    told = pipe.statistics()
+    reported = pipe.statistics()
     for name in ("puts", "takes"):
-        stage = told.stages[name]
+        stage = reported.stages[name]
         assert 0 < sum(stage.waiting_secs.values()) <= stage.secs
         assert stage.busy == pytest.approx(1.0 - sum(stage.waiting_secs.values()) / stage.secs)
 
@@ -342,8 +342,8 @@ def test_statistics_when_the_session_was_closed(tensorflow_has_started: None) ->
             queue = numbers(pipe)
             pipe.source(queue, range(5))
             pipe.work("out", queue.dequeue(), steps=3)
-    told = pipe.statistics()
-    assert told.stages["out"].runs == 3 and told.queues["q"].size is not None and "out" in str(told)
+    reported = pipe.statistics()
+    assert reported.stages["out"].runs == 3 and reported.queues["q"].size is not None and "out" in str(reported)
 
 
 def test_statistics_from_many_threads_while_it_runs(gs: Any) -> None:
@@ -447,7 +447,7 @@ def test_a_trace_that_cannot_be_written(gs: Any, tmp_path: Any) -> None:
             pipe.trace(tmp_path)
     with pytest.raises(ClosedError):
         pipe.trace(tmp_path / "out.json")
-    # Found only at the end: it is told, and hides no error.
+    # Found only at the end: it is reported, and hides no error.
     for fails in (False, True):
         folder = tmp_path / str(fails)
         folder.mkdir()
@@ -479,7 +479,7 @@ def test_what_was_read_to_its_end_is_not_cancelled(gs: Any, reader: str) -> None
                 if reader == "break" and item == 3:
                     break
     queues = pipe.statistics().queues
-    assert {told.state for told in queues.values()} == ({"cancelled"} if reader == "break" else {"ended"})
+    assert {reported.state for reported in queues.values()} == ({"cancelled"} if reader == "break" else {"ended"})
     assert queues["q"].readers == (("items()",) if reader in ("items", "break") else ("takes",))
     assert reader != "stage" or queues["takes"].readers == ("items()",)
     assert "nobody" not in str(pipe.statistics())

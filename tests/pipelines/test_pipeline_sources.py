@@ -168,17 +168,17 @@ def test_an_iterator_goes_in_once(gs: Any) -> None:
 
 def test_no_items_at_all(gs: Any) -> None:
     for producer in ([], lambda: iter(()), lambda worker, workers: ()):
-        found, told = collect(gs, producer, threads=2)
-        assert found == [] and [(stage.items, stage.state) for stage in told.stages.values()] == [(0, "ended")]
+        found, reported = collect(gs, producer, threads=2)
+        assert found == [] and [(stage.items, stage.state) for stage in reported.stages.values()] == [(0, "ended")]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_each_item_once_from_one_iterator(gs: Any, threads: int) -> None:
-    found, told = collect(gs, Once(500), threads=threads)
+    found, reported = collect(gs, Once(500), threads=threads)
     assert sorted(found) == list(range(500))
     if threads == 1:
         assert found == sorted(found)
-    assert told.stages["q/source"].items == 500
+    assert reported.stages["q/source"].items == 500
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -282,8 +282,8 @@ def test_operations_that_fill_a_queue_until_their_input_ends(gs: Any, name: str,
         pipe.source(queue, operation, threads=threads)
         found = [int(item) for item in pipe.items(queue)]
     assert sorted(found) == list(range(20))
-    told = pipe.statistics().stages["q/source"]
-    assert (told.runs, told.items, told.state) == (20, 20, "ended")
+    reported = pipe.statistics().stages["q/source"]
+    assert (reported.runs, reported.items, reported.state) == (20, 20, "ended")
 
 
 def test_a_list_of_operations_has_threads_for_each(gs: Any) -> None:
@@ -407,10 +407,10 @@ class Faulty:
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_errors_of_a_producer_are_skipped_and_counted(gs: Any, threads: int) -> None:
-    found, told = collect(gs, Faulty(30, lambda number: number % 3 == 0), threads=threads, on_error="skip")
+    found, reported = collect(gs, Faulty(30, lambda number: number % 3 == 0), threads=threads, on_error="skip")
     assert sorted(found) == [number for number in range(30) if number % 3]
-    assert (told.stages["q/source"].skipped, told.stages["q/source"].items) == (10, 20)
-    assert re.search(r"^q/source +source +ended +\d+ +10 ", str(told), re.MULTILINE)
+    assert (reported.stages["q/source"].skipped, reported.stages["q/source"].items) == (10, 20)
+    assert re.search(r"^q/source +source +ended +\d+ +10 ", str(reported), re.MULTILINE)
 
 
 def test_an_error_without_a_text_is_the_stages_error(gs: Any) -> None:
@@ -438,8 +438,8 @@ def test_a_generator_that_has_raised_has_ended(gs: Any) -> None:
         raise Boom("the rest is lost")
         yield 1
 
-    found, told = collect(gs, items, on_error="skip")
-    assert found == [0] and told.stages["q/source"].skipped == 1
+    found, reported = collect(gs, items, on_error="skip")
+    assert found == [0] and reported.stages["q/source"].skipped == 1
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 9])
@@ -475,16 +475,19 @@ def test_the_pipelines_on_error_holds_where_a_stage_has_none(gs: Any) -> None:
                 pipe.source(numbers(pipe, f"q{of_pipeline}{of_source}"), Faulty(3, wrong), on_error=of_source)
                 pipe.start()
                 wait_for(lambda: all(not each.threads for each in pipe.statistics().stages.values()), "the end of it")
-        (told,) = pipe.statistics().stages.values()
-        assert told.skipped == (not raises)
+        (reported,) = pipe.statistics().stages.values()
+        assert reported.skipped == (not raises)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_producer_that_only_raises_is_not_asked_for_ever(gs: Any, threads: int) -> None:
+    """The error that is one too many need not be the latest: its thread may have been slow."""
+    producer = Faulty(10**9, lambda number: True)
     with pytest.raises(StageError, match="'q/source'.*Boom: at ") as caught:
-        collect(gs, Faulty(10**9, lambda number: True), threads=threads, on_error="skip")
-    number = int(str(caught.value.__cause__).split()[1])
-    assert ERRORS_IN_A_ROW <= number < ERRORS_IN_A_ROW + threads
+        collect(gs, producer, threads=threads, on_error="skip")
+    number, asked = int(str(caught.value.__cause__).split()[1]), next(producer._numbers)
+    assert number < ERRORS_IN_A_ROW + threads and asked > ERRORS_IN_A_ROW
+    assert threads > 1 or number == ERRORS_IN_A_ROW
 
 
 def test_errors_in_a_row_are_counted_from_the_last_success(gs: Any) -> None:
@@ -549,10 +552,10 @@ def test_the_end_of_input_goes_through_three_queues(gs: Any, count: int, readers
     assert sorted(found) == [number * number + 1 for number in range(count)]
     if readers == 1:
         assert found == sorted(found)
-    told = pipe.statistics()
-    assert {stage.state for stage in told.stages.values()} == {"ended"}
-    assert [stage.items for stage in told.stages.values()] == [count] * 4
-    assert [queue.size for queue in told.queues.values()] == [0, 0, 0]
+    reported = pipe.statistics()
+    assert {stage.state for stage in reported.stages.values()} == {"ended"}
+    assert [stage.items for stage in reported.stages.values()] == [count] * 4
+    assert [queue.size for queue in reported.queues.values()] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("kind", ["fifo", "shuffle"])
@@ -566,9 +569,9 @@ def test_what_is_left_of_a_dequeue_many_stays_in_the_queue_and_of_up_to_is_taken
         pipe.work("many", many.dequeue_many(4), each=lambda rows: taken["many"].extend(rows.tolist()))
         pipe.work("up to", up_to.dequeue_up_to(4), each=lambda rows: taken["up to"].extend(rows.tolist()))
     assert len(taken["many"]) == len(set(taken["many"])) == 8 and sorted(taken["up to"]) == list(range(10))
-    told = pipe.statistics()
-    assert (told.stages["many"].runs, told.stages["up to"].runs) == (2, 3)
-    assert told.queues["many"].size == 2 and told.queues["up_to"].size == 0
+    reported = pipe.statistics()
+    assert (reported.stages["many"].runs, reported.stages["up to"].runs) == (2, 3)
+    assert reported.queues["many"].size == 2 and reported.queues["up_to"].size == 0
     if kind == "fifo":
         assert taken["many"] == list(range(8))
 
@@ -578,8 +581,8 @@ def test_works_with_steps_end_it_though_there_is_more(gs: Any) -> None:
         queue = numbers(pipe)
         pipe.source(queue, itertools.count(), threads=2)
         pipe.work("train", queue.dequeue(), steps=10)
-    told = pipe.statistics()
-    assert told.stages["train"].runs == 10 and told.queues["q"].state == "cancelled"
+    reported = pipe.statistics()
+    assert reported.stages["train"].runs == 10 and reported.queues["q"].state == "cancelled"
 
 
 def test_a_source_without_a_reader_ends_with_the_body(gs: Any) -> None:
@@ -619,7 +622,7 @@ def test_two_readers_of_one_queue_one_of_which_has_steps_and_no_warning(gs: Any,
 
 
 def test_a_reader_that_ends_frees_its_writers_while_another_goes_on(gs: Any) -> None:
-    """The writer of a queue that nobody reads any more is blocked: it ends, though the pipeline goes on."""
+    """The writer of a queue that nothing reads any more is blocked: it ends, though the pipeline goes on."""
     hold = Gate()
     with t1.QueuePipeline(gs) as pipe:
         queue, other = numbers(pipe, "q", 1), numbers(pipe, "other", 1)

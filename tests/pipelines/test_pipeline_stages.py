@@ -42,9 +42,9 @@ def test_steps_are_exact_over_all_threads(gs: Any, steps: int, threads: int) -> 
         pipe.work("put", other.enqueue(np.int64(1)), steps=steps, threads=threads)
     assert gs.run(count) == steps == len(results)
     assert sorted(results) == list(range(steps))
-    told = pipe.statistics()
-    assert (told.stages["take"].runs, told.stages["put"].runs) == (steps, steps)
-    assert told.queues["other"].size == steps
+    reported = pipe.statistics()
+    assert (reported.stages["take"].runs, reported.stages["put"].runs) == (steps, steps)
+    assert reported.queues["other"].size == steps
 
 
 def test_a_step_that_was_skipped_is_made_good(gs: Any) -> None:
@@ -57,8 +57,8 @@ def test_a_step_that_was_skipped_is_made_good(gs: Any) -> None:
             value = tf.identity(value)
         seen: list[int] = []
         pipe.work("train", value, steps=10, threads=3, on_error="skip", each=lambda item: seen.append(int(item)))
-    told = pipe.statistics().stages["train"]
-    assert len(seen) == told.runs == 10 and not [item for item in seen if item % 3 == 0] and told.skipped >= 4
+    reported = pipe.statistics().stages["train"]
+    assert len(seen) == reported.runs == 10 and not [item for item in seen if item % 3 == 0] and reported.skipped >= 4
 
 
 def test_more_steps_than_input(gs: Any) -> None:
@@ -167,8 +167,8 @@ def test_an_error_of_each_is_skipped_with_its_result(gs: Any) -> None:
         pipe.source(queue, range(5))
         pipe.work("each", queue.dequeue(), each=each, on_error=lambda e, i: (asked.append((str(e), i)), "skip")[1])
     assert [text for text, _ in asked] == ["two"]
-    told = pipe.statistics().stages["each"]
-    assert (told.runs, told.skipped) == (4, 1)
+    reported = pipe.statistics().stages["each"]
+    assert (reported.runs, reported.skipped) == (4, 1)
 
 
 def test_the_end_of_input_is_never_an_error_to_skip(gs: Any) -> None:
@@ -352,8 +352,8 @@ def test_nothing_runs_before_it_starts(gs: Any) -> None:
         pipe.source(queue, producer)
         pipe.sink("sink", queue, print)
         gs.run(queue.size())  # does not wait for anything
-        told = pipe.statistics()
-        assert {stage.state for stage in told.stages.values()} == {"declared"} and not began.is_set()
+        reported = pipe.statistics()
+        assert {stage.state for stage in reported.stages.values()} == {"declared"} and not began.is_set()
         assert repr(pipe) == f"<QueuePipeline {pipe.name!r} declared, 1 queues, 2 stages>"
         pipe.start()
         pipe.start()
@@ -363,7 +363,7 @@ def test_nothing_runs_before_it_starts(gs: Any) -> None:
 
 
 @pytest.mark.parametrize("way", ["dequeue", "many", "enqueue", "other thread", "another queue's"])
-def test_it_starts_by_itself_when_somebody_waits_for_its_queues(gs: Any, way: str) -> None:
+def test_it_starts_by_itself_when_a_thread_waits_for_its_queues(gs: Any, way: str) -> None:
     with t1.QueuePipeline(gs) as pipe:
         queue, full = numbers(pipe), numbers(pipe, "full", 1)
         pipe.source(queue, range(8))
@@ -387,7 +387,7 @@ def test_it_starts_by_itself_when_somebody_waits_for_its_queues(gs: Any, way: st
         else:
             copied = pipe.stage("copied", lambda x: x, queue)
             assert int(gs.run(copied.dequeue())) == 0
-        pipe.stop()  # nobody else ends the queue that the body has written to
+        pipe.stop()  # nothing else ends the queue that the body has written to
 
 
 def test_a_wait_for_something_else_does_not_start_it(gs: Any) -> None:
@@ -486,12 +486,12 @@ def test_tf_train_batch_and_readers_are_adopted(gs: Any, tmp_path: Any) -> None:
         found: list[int] = []
         pipe.work("train", batch, each=lambda rows: found.extend(rows.tolist()))
     assert sorted(found) == sorted([number * 10 + line for number in range(3) for line in range(4)] * 2)
-    told = pipe.statistics()
-    assert {stage.kind for stage in told.stages.values()} == {"runner", "work"}
-    assert {stage.state for stage in told.stages.values()} == {"ended"}
-    (reader,) = (stage for name, stage in told.stages.items() if "batch" in name)
+    reported = pipe.statistics()
+    assert {stage.kind for stage in reported.stages.values()} == {"runner", "work"}
+    assert {stage.state for stage in reported.stages.values()} == {"ended"}
+    (reader,) = (stage for name, stage in reported.stages.items() if "batch" in name)
     assert (reader.runs, reader.items, reader.threads) == (24, 24, 0)
-    assert told.queues["files"].readers and told.queues["files"].writers == ("files",)
+    assert reported.queues["files"].readers and reported.queues["files"].writers == ("files",)
 
 
 def test_shuffle_batch_join_and_steps(gs: Any) -> None:
@@ -573,7 +573,7 @@ def test_threads_are_adopted_started_or_not(gs: Any) -> None:
     assert {stage.kind for stage in pipe.statistics().stages.values()} == {"thread"}
 
 
-def test_the_coordinator_waits_and_tells_as_legacy_code_expects(gs: Any) -> None:
+def test_the_coordinator_waits_and_reports_as_legacy_code_expects(gs: Any) -> None:
     with t1.QueuePipeline(gs) as pipe:
         coordinator = pipe.coordinator
         assert isinstance(coordinator, tf.train.Coordinator) and not coordinator.should_stop()

@@ -14,7 +14,7 @@ import tf1sessions as t1
 from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.pipelines.row_independence import RowStates
-from tf1sessions.pipelines.row_states import FREE, Mixed, Rows
+from tf1sessions.pipelines.row_states import FREE, Mixed, RowsAlong
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def tf() -> Any:
 
 
 class Chooses(random.Random):
-    """Chooses the one of a list that it is told to."""
+    """Chooses the one of a list that it is asked to."""
 
     def __init__(self, index: int) -> None:
         super().__init__(0)
@@ -40,8 +40,8 @@ def test_each_operation_that_keeps_rows_apart_passes_and_no_other(tf: Any, way: 
     while True:
         with tf.Graph().as_default() as graph:
             x = tf.placeholder(tf.float32, [None, row_graphs.INNER])
-            state = RowStates(graph, [(x, Rows(0))]).of(way(tf, x, chooses))
-        assert (state == Rows(0)) == (way is row_graphs.keep), (chooses.index, state)
+            state = RowStates(graph, [(x, RowsAlong(0))]).of(way(tf, x, chooses))
+        assert (state == RowsAlong(0)) == (way is row_graphs.keep), (chooses.index, state)
         chooses.index += 1
         if chooses.index == chooses.count:
             break
@@ -106,7 +106,7 @@ def function(tf: Any) -> Any:
 def test_models_pass(tf: Any, make: Callable[[Any], Any]) -> None:
     with tf.Graph().as_default() as graph:
         x, y = make(tf)
-        assert RowStates(graph, [(x, Rows(0))]).of(y) == Rows(0)
+        assert RowStates(graph, [(x, RowsAlong(0))]).of(y) == RowsAlong(0)
 
 
 def mixing_function(tf: Any) -> Any:
@@ -179,7 +179,7 @@ def test_rows_that_go_through_state_are_refused(tf: Any) -> None:
         for kind, (write, read) in through_state(tf, x).items():
             with tf.control_dependencies([write]):
                 y = x + read()
-            state = RowStates(gs.graph, [(x, Rows(0))]).of(y)
+            state = RowStates(gs.graph, [(x, RowsAlong(0))]).of(y)
             assert isinstance(state, Mixed) and (state.type == kind or kind.startswith("a")), (kind, state)
         with pytest.raises(ConfigError, match=r"of type \w+ may mix them.*row_wise="):
             Batcher(gs, x, y)
@@ -193,7 +193,7 @@ def test_control_dependencies_that_write_nothing_of_the_rows_pass(tf: Any) -> No
         checks = [tf.assert_greater(x, -1e9), tf.print("a batch"), tf.cond(x[0, 0] > 0.0, tf.no_op, tf.no_op)]
         with tf.control_dependencies([*checks, runs.assign_add(1.0)]):
             y = x * 2.0
-        assert RowStates(gs.graph, [(x, Rows(0))]).of(y) == Rows(0)
+        assert RowStates(gs.graph, [(x, RowsAlong(0))]).of(y) == RowsAlong(0)
 
 
 def test_what_does_not_depend_on_rows_and_what_counts_them(tf: Any) -> None:
@@ -208,7 +208,7 @@ def test_what_does_not_depend_on_rows_and_what_counts_them(tf: Any) -> None:
             doubled, shared, columns = batcher([[1, 2]], [1, 2, 3])
         assert (doubled.tolist(), shared.tolist(), columns) == ([[2, 4]], [2, 4, 6], 2)
         assert RowStates(gs.graph, [(x, FREE)]).of(tf.reverse(x, [0])) == FREE
-        assert isinstance(RowStates(gs.graph, [(x, Rows(0)), (k, FREE)]).of(x + tf.expand_dims(k, 1)), Mixed)
+        assert isinstance(RowStates(gs.graph, [(x, RowsAlong(0)), (k, FREE)]).of(x + tf.expand_dims(k, 1)), Mixed)
 
 
 def test_a_check_by_running_finds_rows_that_depend_on_each_other(tf: Any) -> None:
@@ -218,7 +218,7 @@ def test_a_check_by_running_finds_rows_that_depend_on_each_other(tf: Any) -> Non
         mean = tf.identity(x - tf.reduce_mean(x, 0), name="mean")
         for fetch in (ends, mean):
             with Batcher(gs, x, fetch, row_wise=True, check=True) as batcher:
-                batcher([[1.0, 2.0]])  # one row tells nothing
+                batcher([[1.0, 2.0]])  # one row says nothing
                 with pytest.raises(ConfigError, match=f"row 0 of fetch '{fetch.name}' is another one"):
                     batcher([[1.0, 2.0], [3.0, 5.0]])
         for sizes, rows in (([4, 64], 50), ([1, 3, 64], 5), ([64], 2), (None, 7)):  # most are padded

@@ -323,8 +323,8 @@ def test_newest_events_are_kept_and_the_others_counted(tmp_path: Path) -> None:
     for number in range(3, 1005):
         trace.span(TRAIN, f"run {number}", number, number + 1)
     found = written(trace)
-    told = "1,002 earlier events were dropped: the trace keeps the last 3"
-    assert [event["name"] for event in events(found)] == [told, "run 1002", "run 1003", "run 1004"]
+    reported = "1,002 earlier events were dropped: the trace keeps the last 3"
+    assert [event["name"] for event in events(found)] == [reported, "run 1002", "run 1003", "run 1004"]
     assert events(found)[0]["ts"] == events(found)[1]["ts"]
     assert found["otherData"]["dropped_events"] == 1002
 
@@ -339,7 +339,7 @@ def test_limit_is_a_positive_integer(tmp_path: Path, limit: Any) -> None:
 
 
 def test_threads_record_while_the_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for the file; what is recorded meanwhile is in the next one."""
+    """Nothing waits for the file; what is recorded meanwhile is in the next one."""
     trace = at_zero(tmp_path, limit=3)
     for number in range(3):
         trace.instant(f"{number}", number)
@@ -433,12 +433,12 @@ def test_path_is_that_of_the_beginning(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "here" / "out.json").exists()
 
 
-def test_folder_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
+def test_folder_that_is_missing_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing' is no folder.*Make it before"):
         Trace(tmp_path / "missing" / "out.json")
 
 
-def test_path_that_is_a_folder_is_told_at_once(tmp_path: Path) -> None:
+def test_path_that_is_a_folder_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"is a folder.*path of a file"):
         Trace(tmp_path)
 
@@ -470,7 +470,7 @@ def test_of_a_link_the_target_is_written(tmp_path: Path, exists: bool) -> None:
     assert link.is_symlink() and "traceEvents" in target.read_text() and os.listdir(tmp_path / "far") == ["real.json"]
 
 
-def test_folder_that_cannot_be_written_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_that_cannot_be_written_is_reported_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By trying: for root, and on a read-only mount, permissions do not tell."""
 
     def refuses(*arguments: Any, **more: Any) -> None:

@@ -63,7 +63,7 @@ def graph(tf) -> Iterator[types.SimpleNamespace]:
 
 @pytest.fixture(autouse=True)
 def no_second_look(monkeypatch):
-    """Whoever has to be told that there is work must not depend on looking again after a while."""
+    """What waits for work must not depend on looking again after a while."""
     monkeypatch.setattr(work, "_IDLE_SECS", 1000.0)
 
 
@@ -89,7 +89,7 @@ class Gate:
             self.threads.add(threading.current_thread())
             self.arrived.release()
             let_in = self._changed.wait_for(lambda: self.is_open or value in self._allowed, DEADLINE)
-            assert let_in, f"nobody has let {value} in"
+            assert let_in, f"{value} was not let in"
         try:
             return self._run(fetches, feeds)
         finally:
@@ -489,7 +489,7 @@ def test_the_smaller_priority_first_and_equal_ones_in_order(graph):
 
 
 def test_items_of_a_key_run_one_at_a_time_in_order_and_others_meanwhile(graph):
-    """Nobody is kept waiting by a key that is busy, however urgent its next items are."""
+    """Nothing is kept waiting by a key that is busy, however urgent its next items are."""
     with WorkQueue(graph.gs, 2) as queue:
         gate = Gate(queue)
         of_key = [submit(queue, graph, value, key="a", priority=-9) for value in range(3)]
@@ -553,7 +553,7 @@ def test_a_keys_next_item_begins_after_the_functions_of_the_last_one(graph):
         called, goes_on = threading.Event(), threading.Event()
 
         def function(future: Any) -> None:
-            assert queue.statistics().succeeded == 1, "it is counted before anybody is told"
+            assert queue.statistics().succeeded == 1, "it is counted before its future is set"
             called.set()
             assert goes_on.wait(DEADLINE)
 
@@ -802,7 +802,7 @@ def test_cancelled_items_are_not_run(graph):
             assert futures[1].cancel() and futures[1].cancel() and futures[4].cancel()
             assert queue.statistics().waiting == 3
             done, _ = concurrent.futures.wait(futures, 0)
-            assert done == {futures[1], futures[4]}, "who waits for Futures is told"
+            assert done == {futures[1], futures[4]}, "those that wait for Futures are woken"
         assert results([futures[index] for index in (0, 2, 3)]) == [0, 4, 6]
         assert not futures[0].cancel()
         assert gate.begun == [0, 2, 3] and queue.statistics().cancelled == 2
@@ -910,7 +910,7 @@ def test_a_close_that_is_interrupted_cancels_what_was_not_begun(graph):
 @pytest.mark.parametrize("what", ["first item", "idle worker", "held", "cancel", "map", "close"])
 def test_an_interrupt_at_any_line_leaves_a_queue_that_works(graph, what, monkeypatch):
     """Ctrl-C comes before each line of ours that the main thread executes, one after the other."""
-    monkeypatch.setattr(work, "_IDLE_SECS", 0.05)  # a thread that nobody knows of may live so long
+    monkeypatch.setattr(work, "_IDLE_SECS", 0.05)  # a thread that nothing knows of may live so long
     places = []
     for at in itertools.count(1):
         queue = WorkQueue(graph.gs, 2, queue_limit=2 if what == "held" else 1000)
@@ -1163,13 +1163,13 @@ def test_an_item_that_does_not_end_does_not_hide_what_the_block_raised(graph, ca
 
 
 def test_an_item_that_waits_for_ever_is_named_by_the_watchdog(graph, monkeypatch):
-    told = threading.Event()
+    reported = threading.Event()
     texts = []
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             texts.append(record.getMessage())
-            told.set()
+            reported.set()
 
     monkeypatch.setattr(watchdog, "stall_secs", 0.0)
     handler = Handler()
@@ -1177,7 +1177,7 @@ def test_an_item_that_waits_for_ever_is_named_by_the_watchdog(graph, monkeypatch
     try:
         with WorkQueue(graph.gs, 2, name="stalled") as queue:
             stuck = queue.submit(graph.get)
-            assert told.wait(DEADLINE)
+            assert reported.wait(DEADLINE)
             assert submit(queue, graph, 1).result(DEADLINE) == 2, "the other worker works"
             graph.gs.run(graph.put, {"x:0": 7.0})
             assert stuck.result(DEADLINE) == 7
@@ -1244,7 +1244,7 @@ def test_a_function_that_raises_while_all_are_cancelled(graph):
 
 
 @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, ValueError])
-def test_a_function_that_raises_disturbs_nobody(graph, caplog, kind):
+def test_a_function_that_raises_disturbs_no_other(graph, caplog, kind):
     def wrong(future: Any) -> None:
         raise kind("wrong")
 
@@ -1461,7 +1461,7 @@ def test_everything_at_once_at_random(graph, tf):
     for key, found in order.items():
         assert key is None or found == sorted(found), key
     found = queue.statistics()
-    told = {name: getattr(found, name) for name in ("succeeded", "failed", "expired", "cancelled")}
-    assert {name: count for name, count in told.items() if count} == outcomes
+    reported = {name: getattr(found, name) for name in ("succeeded", "failed", "expired", "cancelled")}
+    assert {name: count for name, count in reported.items() if count} == outcomes
     assert found.submitted == 12 * 60 and found.waiting == found.running == 0
     assert outcomes["succeeded"] > 100 and outcomes["cancelled"] > 5

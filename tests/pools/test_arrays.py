@@ -110,7 +110,7 @@ def same(left: Any, right: Any) -> bool:
             return False
         if left.dtype.hasobject:
             return all(same(*both) for both in zip(left.ravel().tolist(), right.ravel().tolist(), strict=True))
-        if left.dtype.names:  # what is between them is nobody's
+        if left.dtype.names:  # what is between them is no one's
             return all(same(np.asarray(left)[name], np.asarray(right)[name]) for name in left.dtype.names)
         return left.tobytes() == right.tobytes()
     if isinstance(left, memoryview):
@@ -188,17 +188,17 @@ ARRAYS: dict[str, Callable[[int], Any]] = {
 @pytest.mark.parametrize("n", [1, 5000, 20_000], ids=["in the pickle", "short", "long"])
 @pytest.mark.parametrize("make", ARRAYS.values(), ids=ARRAYS)
 def test_an_array_arrives_as_it_was_and_is_the_receivers_own(ends: Ends, make: Callable[[int], Any], n: int) -> None:
-    sent, told = make(n), make(n)
+    sent, expected = make(n), make(n)
     ends[0].send(sent)
     with contextlib.suppress(ValueError):  # it is read-only
         sent.view(np.ndarray)[...] = np.zeros((), sent.dtype)  # the sender may change it now
     got = ends[1].recv(timeout=60)
-    assert same(got, told)
+    assert same(got, expected)
     assert got.flags.writeable and got.flags.aligned and not np.shares_memory(got, sent)
     unchanged = sent.copy()
     got.view(np.ndarray)[...] = np.ones((), got.dtype)
     assert same(sent.copy(), unchanged)
-    assert same(through(ends, told), told)  # the memory of the next one is another's, or free
+    assert same(through(ends, expected), expected)  # the memory of the next one is another's, or free
 
 
 OTHERS: dict[str, Callable[[], Any]] = {
@@ -867,12 +867,12 @@ def test_the_parent_is_killed_in_the_midst_of_a_message() -> None:
         worker = subprocess.Popen([sys.executable, "-c", textwrap.dedent('''
             import os, socket, sys
             from tf1sessions.pools.arrays import Channel
-            channel, told = Channel(socket.socket(fileno=int(sys.argv[1]))), int(sys.argv[2])
-            os.write(told, b"+" if (channel.recv() == 2).all() else b"-")
+            channel, reported = Channel(socket.socket(fileno=int(sys.argv[1]))), int(sys.argv[2])
+            os.write(reported, b"+" if (channel.recv() == 2).all() else b"-")
             try:
                 channel.recv()
             except EOFError as error:
-                os.write(told, str(error).encode())
+                os.write(reported, str(error).encode())
         '''), str(theirs.fileno()), sys.argv[1]], pass_fds=[theirs.fileno(), int(sys.argv[1])])
         theirs.close()
         down = Channel(mine)
@@ -884,8 +884,8 @@ def test_the_parent_is_killed_in_the_midst_of_a_message() -> None:
         Channel._write = half
         down.send(np.full(5_000_000, 3.0))
     """
-    told, tell = os.pipe()
-    with open(told, "rb", buffering=0) as report, process(middle, tell) as (_, running):
+    reported, tell = os.pipe()
+    with open(reported, "rb", buffering=0) as report, process(middle, tell) as (_, running):
         os.close(tell)
         said = b""
         while b"now" not in said or b"+" not in said:
@@ -911,10 +911,9 @@ def test_temporary_files_where_there_is_no_memfd(ends: Ends, monkeypatch: pytest
     assert ends[0].statistics().segments == 1
 
 
-def test_the_socket_where_descriptors_cannot_be_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "CAN_SHARE", False)
-    monkeypatch.delattr(select, "poll")
+def test_the_socket_where_no_shared_memory_can_be_had() -> None:
     here, there = pair()
+    here.stop_lending()
     sent = {"a": numbers(MB), "b": readonly(numbers(3)), "c": [np.ma.masked_less(numbers(100_000), 0), b"x" * MB]}
     with here, there:
         sender = threading.Thread(target=here.send, args=(sent,))  # it waits for the other side here

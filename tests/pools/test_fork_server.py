@@ -21,7 +21,7 @@ import pytest
 from support import alive
 
 from tf1sessions import errors
-from tf1sessions.pools import user_servers
+from tf1sessions.pools import cold_starts, job_processes, user_servers
 from tf1sessions.pools.cold_starts import cold_start_reasons
 from tf1sessions.pools.fork_server import WorkerHandle, WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.job_processes import MARK
@@ -593,7 +593,7 @@ def test_a_module_in_the_scripts_folder_comes_first(forked: Runner, tmp_path: Pa
     reasons = ("PYTHONHASHSEED differs",) if cold else ()
     result, job = forked(source, path0=str(folder), env=env)
     assert job.handle.cold_reasons == reasons and str(folder) not in job.out
-    for name in ("colorsys.py", "json.py"):  # which hide the standard library's from nobody but the job
+    for name in ("colorsys.py", "json.py"):  # which hide the standard library's from the job only
         (folder / name).touch()
     result, job = forked(source, path0=str(folder), env=env)
     assert result.returncode == 0, job.err
@@ -620,14 +620,18 @@ def test_a_worker_that_does_not_start_is_tried_twice_and_says_why(run: Runner, t
     assert job.err == ""
 
 
-def test_a_working_directory_that_is_not_there(forked: Runner, tmp_path: Path) -> None:
-    result, _ = forked(cwd=str(tmp_path / "gone"))
+def test_a_working_directory_that_is_not_there(run: Runner, tmp_path: Path) -> None:
+    result, _ = run(cwd=str(tmp_path / "gone"))
     assert not result.started and f"{tmp_path / 'gone'}" in result.start_error
 
 
-def test_spawn_says_that_the_working_directory_is_not_there(tmp_path: Path) -> None:
-    with WorkerServer(PRELOAD, method="spawn") as server, pytest.raises(errors.WorkerStartError, match="gone"):
-        Runner(server, tmp_path).spawn(cwd=str(tmp_path / "gone"))
+def test_a_spawned_worker_is_a_fresh_interpreter_and_its_server_preloads_nothing(tmp_path: Path) -> None:
+    failures = tmp_path / "failures"
+    env = environment(FAILURES=str(failures), TIMES="100")
+    with WorkerServer(["worker_targets:preload_that_fails"], env, method="spawn") as server:
+        result, job = Runner(server, tmp_path)("print('ran')")
+    assert (result.returncode, job.out, job.handle.cold_reasons) == (0, "ran\n", ('method="spawn"',))
+    assert not failures.exists()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -686,11 +690,29 @@ def test_not_ready_in_time(tmp_path: Path) -> None:
     assert [type(error) for error in caught] == [errors.ClosedError]
 
 
-def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
+def test_an_interpreter_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     for method in ("fork", "spawn"):
-        with WorkerServer(PRELOAD, python=str(tmp_path / "python"), method=method) as server:
+        with WorkerServer(PRELOAD, method=method) as server:
             with pytest.raises(errors.WorkerStartError, match="No such file"):
                 Runner(server, tmp_path).spawn()
+
+
+def test_processes_of_a_job_where_there_is_no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS: the process group is all that can be asked for."""
+    monkeypatch.setattr(job_processes, "process_table", dict)
+    monkeypatch.setattr(cold_starts, "open", _no_such_file, raising=False)
+    assert cold_starts.given_environment() == dict(os.environ)
+    process = subprocess.Popen(["sh", "-c", "sleep 1000 & wait"], start_new_session=True)
+    found = job_processes.job_processes("mark", process.pid)
+    assert list(found) == [-process.pid] and job_processes.job_processes("mark") == {}
+    job_processes.signal_processes(found, signal.SIGKILL)
+    process.wait()
+    until(lambda: not job_processes.job_processes("mark", process.pid))
+
+
+def _no_such_file(*_: Any) -> Any:
+    raise FileNotFoundError
 
 
 def test_arguments_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -847,7 +869,7 @@ handles[0].wait()
 def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) -> None:
     """Also where a fork of the caller keeps a copy of all of its descriptors."""
     output = tmp_path / "out"
-    pids: dict[str, list[int]] = {"child": []}
+    pids: dict[str, list[int]] = {}
     with open(output, "wb") as out:
         words = [sys.executable, "-c", CALLER, method, how]
         caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
@@ -855,17 +877,15 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
         until(lambda: len(output.read_text().splitlines()) == 3)
         words = output.read_text().split()
         for kind, pid in zip(words[::2], words[1::2], strict=True):
-            pids.setdefault(kind, []).append(int(pid) if pid != "None" else 0)
-        expected = pids["worker"] + pids["member"] + (pids["server"] + pids["child"] if method == "fork" else [])
-        assert len(expected) == (7 if method == "fork" else 4) and all(map(alive, expected))
+            pids.setdefault(kind, []).append(int(pid))
+        expected = [pid for kind in pids for pid in pids[kind]]
+        assert len(expected) == 7 and all(map(alive, expected))
         os.kill(caller.pid, signal.SIGKILL)
         until(lambda: not any(map(alive, expected)))
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(caller.pid, signal.SIGKILL)
         caller.wait()
-        for pid in pids["child"] if method == "spawn" else []:  # in a session of its own, it is beyond the worker
-            os.kill(pid, signal.SIGKILL)
 
 
 def test_workers_end_when_the_caller_and_the_server_are_killed(tmp_path: Path) -> None:
@@ -882,7 +902,7 @@ def test_workers_end_when_the_caller_and_the_server_are_killed(tmp_path: Path) -
             os.kill(pid, signal.SIGKILL)
     caller.wait()
     until(lambda: not any(alive(pid) for kind, pid in pids if kind == "worker"))
-    for kind, pid in pids:  # nobody is left who could end what the workers had started
+    for kind, pid in pids:  # nothing is left that could end what the workers had started
         if kind in ("member", "child"):
             os.kill(pid, signal.SIGKILL)
 

@@ -423,7 +423,7 @@ def test_a_server_that_was_closed_is_each_jobs_error():
         assert [type(pool.submit(abs, -1).exception(DEADLINE)) for _ in range(2)] == [ClosedError] * 2
 
 
-def test_a_mistake_in_the_pool_is_logged_and_leaves_nobody_waiting(pool_of, monkeypatch, caplog):
+def test_a_mistake_in_the_pool_is_logged_and_leaves_no_caller_waiting(pool_of, monkeypatch, caplog):
     with pool_of() as pool:
         with monkeypatch.context() as patch:
             patch.setattr(pool._dispatcher, "_is_worn", lambda state: 1 / 0)
@@ -1318,7 +1318,7 @@ def test_an_eager_initializer_gives_each_job_what_it_made(pool_of):
         assert pool.submit(list).result(DEADLINE) == [1, 2, 3]
 
 
-def test_progress_tells_each_change(pool_of):
+def test_progress_reports_each_change(pool_of):
     events = []
     with pool_of(progress=events.append) as pool:
         concurrent.futures.wait([pool.job("good").submit(abs, 1), pool.job("bad").submit(spring, "_exit")])

@@ -56,7 +56,7 @@ def computing_threads():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="threads are counted by /proc")
-def test_workers_share_the_cores_unless_told_otherwise(server, monkeypatch):
+def test_workers_share_the_cores_unless_set_otherwise(server, monkeypatch):
     def computes(session):
         session.run(t1.tf1.constant(1.0) + 2.0)
         return computing_threads()

@@ -35,7 +35,7 @@ class Plan:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ({"max_workers": 0}, "max_workers is 0"),
         ({"num_cpus": -1}, "num_cpus is -1"),
@@ -56,10 +56,10 @@ class Plan:
         ({"mode": "tf3"}, "mode is 'tf3'"),
     ],
 )
-def test_wrong_options_are_named(options: dict[str, Any], told: str) -> None:
+def test_wrong_options_are_named(options: dict[str, Any], reported: str) -> None:
     with pytest.raises(UsageError) as caught:
         RaySessionPool(**options)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,14 +119,14 @@ def test_another_server_at_the_address_is_no_time_limit(monkeypatch: pytest.Monk
     assert "within" not in str(caught.value)
 
 
-def test_who_answers_is_told_apart() -> None:
+def test_who_answers_is_distinguished() -> None:
     settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-    for answer, told in ((settings, ""), (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no head node of Ray")):
+    for answer, reported in ((settings, ""), (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no head node of Ray")):
         with socket.create_server(("127.0.0.1", 0)) as server:
             thread = serve_once(server, answer)
             found = ray_cluster.answers("127.0.0.1", server.getsockname()[1], 10.0)
             thread.join(10.0)
-        assert told in found and bool(told) == bool(found)
+        assert reported in found and bool(reported) == bool(found)
 
 
 def test_versions_are_those_of_this_process() -> None:

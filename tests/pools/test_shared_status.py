@@ -42,7 +42,7 @@ def test_what_is_held_does_not_begin(sides):
     assert pool.hold(2) == 1
     assert pool.hold(5) == 1  # lets no more begin than before
     assert worker.begin(1) and not worker.begin(2)
-    assert pool.hold(1) == 3, "it tells that one has begun or was refused"
+    assert pool.hold(1) == 3, "it says that one has begun or was refused"
 
 
 def test_a_reply_that_finds_no_room_is_refused_and_the_next_small_one_is_not(sides):

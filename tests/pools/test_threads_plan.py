@@ -133,25 +133,25 @@ def check_the_worker_that_the_process_is():
 
 @contextlib.contextmanager
 def driver(*free):
-    \"\"\"A driver that tells these sizes of a GPU of 16000 MiB, one after another, and then the last one.\"\"\"
-    original, told = gpus.look, []
+    \"\"\"A driver that gives these sizes of a GPU of 16000 MiB, one after another, and then the last one.\"\"\"
+    original, reported = gpus.look, []
     def look(environ=None):
-        told.append(free[min(len(told), len(free) - 1)])
-        return gpus.Machine((gpus.Gpu(0, "A100", 16000.0, told[-1], 0, "GPU-1"),), 4, "NVML")
+        reported.append(free[min(len(reported), len(free) - 1)])
+        return gpus.Machine((gpus.Gpu(0, "A100", 16000.0, reported[-1], 0, "GPU-1"),), 4, "NVML")
     gpus.look = look
     try:
-        yield told
+        yield reported
     finally:
         gpus.look = original
 
 def check_the_pool_waits_until_its_share_is_free():
     fresh()
-    with driver(16000.0, 100.0, 9000.0) as told:
+    with driver(16000.0, 100.0, 9000.0) as reported:
         plan = t1.MemoryPlan(fraction=0.5, lanes=2)
         t1.ThreadSessionPool(2, plan=plan).shutdown()
-        assert told == [16000.0, 100.0, 9000.0] and plan.applied() == 0
+        assert reported == [16000.0, 100.0, 9000.0] and plan.applied() == 0
         t1.ThreadSessionPool(2, plan=plan).shutdown()
-        assert len(told) == 3, "the process has its share now"
+        assert len(reported) == 3, "the process has its share now"
 
 def check_memory_that_does_not_become_free():
     fresh()

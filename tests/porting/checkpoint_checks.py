@@ -26,7 +26,7 @@ from tf1sessions import porting
 from tf1sessions.errors import CheckpointMismatchError, ModelFileError, UsageError
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints import assignment, writing
-from tf1sessions.porting.checkpoints.layouts import Cell, CudnnGru, Gru, Scaled, VariablePart
+from tf1sessions.porting.checkpoints.layouts import CellLayout, CudnnGru, Gru, PartLayout, Scaled
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
@@ -59,10 +59,10 @@ def found_in(folder: str) -> list[str]:
 
 
 def check_every_form_is_read() -> None:
-    for case, told in recorded().items():
+    for case, reported in recorded().items():
         values = checkpoints.read(file_of(case))
         assert values.form == "names"
-        for name, value in told["values"].items():
+        for name, value in reported["values"].items():
             np.testing.assert_array_equal(
                 values[name], np.asarray(value, values[name].dtype), err_msg=f"{case}: {name}"
             )
@@ -218,7 +218,7 @@ def check_written_values_are_read_again() -> None:
         writing.SHARD_BYTES = small
 
 
-def check_nothing_is_overwritten_unless_told() -> None:
+def check_nothing_is_overwritten_unless_asked() -> None:
     with tempfile.TemporaryDirectory() as folder:
         save(f"{folder}/x", a=np.zeros(2))
         error = raised(UsageError, lambda: save(f"{folder}/x", a=np.ones(2)))
@@ -364,9 +364,9 @@ def check_a_checkpoint_of_objects_gets_names() -> None:
 
 def outputs(case: str, model: Any, **options: Any) -> Any:
     plan = checkpoints.restore(file_of(case), model, **options)
-    told = recorded()[case]
-    given = np.float32(told.get("scale", 1.0)) * numbers(0, *told["shape"])
-    np.testing.assert_allclose(model(given), told["output"], **CLOSE)
+    reported = recorded()[case]
+    given = np.float32(reported.get("scale", 1.0)) * numbers(0, *reported["shape"])
+    np.testing.assert_allclose(model(given), reported["output"], **CLOSE)
     return plan
 
 
@@ -506,8 +506,8 @@ def check_settings_of_keras_are_accounted_for() -> None:
     model, optimizer = small(keras), keras.optimizers.Adam(0.02, epsilon=1e-3)
     plan = checkpoints.restore(path, model, optimizer)
     assert plan.unused["training/Adam/beta_1"] == "a setting: beta_1 is 0.9"
-    told = " ".join(plan.notes)
-    assert "learning_rate is 0.02 here and 0.05" in told and "tf.keras had 1e-7 by default" in told, told
+    reported = " ".join(plan.notes)
+    assert "learning_rate is 0.02 here and 0.05" in reported and "tf.keras had 1e-7 by default" in reported, reported
     with tempfile.TemporaryDirectory() as folder:
         checkpoints.save_named(model, f"{folder}/back", optimizer, like=path)
         old, back = checkpoints.read(path), checkpoints.read(f"{folder}/back")
@@ -520,13 +520,13 @@ def check_settings_of_keras_are_accounted_for() -> None:
 def check_layouts_lead_back() -> None:
     rng = np.random.RandomState(0)
     for layout, shapes in (
-        (Cell(3, (0, 2, 1, 3), 1.0), [(5, 8), (8,)]),
-        (Cell(3, (0, 2, 1, 3)), [(5, 8)]),
-        (Cell(3, (0,)), [(5, 2), (2,)]),
+        (CellLayout(3, (0, 2, 1, 3), 1.0), [(5, 8), (8,)]),
+        (CellLayout(3, (0, 2, 1, 3)), [(5, 8)]),
+        (CellLayout(3, (0,)), [(5, 2), (2,)]),
         (Gru(3), [(5, 4), (4,), (5, 2), (2,)]),
         (CudnnGru(3), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
         (CudnnGru(3).linear(), [(5, 4), (4,), (3, 2), (2,), (2, 2), (2,)]),
-        (VariablePart(1, (2, 3)), [(4, 5)]),
+        (PartLayout(1, (2, 3)), [(4, 5)]),
         (Scaled(-0.1, Gru(3)), [(5, 4), (4,), (5, 2), (2,)]),
     ):
         old = [rng.randn(*shape).astype("f") for shape in shapes]
@@ -601,7 +601,7 @@ def check_what_is_ambiguous_is_not_guessed() -> None:
     error = raised(CheckpointMismatchError, lambda: pairs(sources, targets))
     assert set(error.ambiguous) == {"one/kernel", "one/bias", "two/kernel", "two/bias"}
     assert "red/kernel or green/kernel" in str(error) or "green/kernel or red/kernel" in str(error)
-    assert not error.missing and not error.extra, "what is told once is not told again"
+    assert not error.missing and not error.extra, "what is reported once is not reported again"
     found = pairs(sources, targets, names={"red": "two"})
     assert found["two/kernel"] == "red/kernel" and found["one/kernel"] == "green/kernel"
     plain = {"u": np.zeros(2, "f"), "v": np.zeros(2, "f")}

@@ -79,19 +79,19 @@ def raised(error: type[Exception], call: Any) -> Any:
 
 def check_what_1_15_has_restored_is_what_is_written() -> None:
     """1.15.5's Saver has restored these values, and its losses from there were those without any conversion."""
-    told = recorded("checkpoints_back.json.gz")
+    reported = recorded("checkpoints_back.json.gz")
     with tempfile.TemporaryDirectory() as folder:
         write_back(folder)
-        for name, record in told.items():
+        for name, record in reported.items():
             written = checkpoints.read(f"{folder}/{name}")
             assert written.keys() == record["values"].keys(), name
             for key, value in record["values"].items():
                 np.testing.assert_allclose(written[key], value, rtol=2e-5, atol=2e-6, err_msg=f"{name}: {key}")
-    for name, record in told.items():
+    for name, record in reported.items():
         case = recorded()[name]
         key = "losses" if "losses" in case else "output"
         np.testing.assert_allclose(record[key], case[key][BETWEEN if key == "losses" else 0 :], **CLOSE)
-    assert len(told) == len(OPTIMIZERS) + 4
+    assert len(reported) == len(OPTIMIZERS) + 4
 
 
 def check_a_plain_optimizer_needs_no_slots() -> None:
@@ -218,7 +218,7 @@ def written(folder: str, **values: Any) -> str:
 
 
 def counted(**values: Any) -> tuple[int, str]:
-    """The iterations that an Adam gets, and what is told."""
+    """The iterations that an Adam gets, and what is reported."""
     kernel, optimizer = tf.Variable(tf.zeros([2, 1])), keras.optimizers.Adam()
     with tempfile.TemporaryDirectory() as folder:
         plan = checkpoints.restore(written(folder, **values), {"kernel": kernel}, optimizer)
@@ -228,13 +228,13 @@ def counted(**values: Any) -> tuple[int, str]:
 def check_steps() -> None:
     assert counted()[0] == 7
     assert counted(global_step=None)[0] == 7
-    many, told = counted(beta1_power=np.float32(0.0), beta2_power=np.float32(0.0), global_step=np.int64(200_000))
-    assert many == 200_000 and "so small" in told
+    many, reported = counted(beta1_power=np.float32(0.0), beta2_power=np.float32(0.0), global_step=np.int64(200_000))
+    assert many == 200_000 and "so small" in reported
     assert counted(beta1_power=np.float32(0.0), beta2_power=power_of(0.999, 20_000), global_step=None)[0] == 20_000
-    between, told = counted(beta1_power=np.float32(0.9**8.5), beta2_power=np.float32(0.999**8.5), global_step=None)
-    assert between in (7, 8) and "no whole number" in told
-    other, told = counted(beta2_power=power_of(0.99, 7), global_step=None)
-    assert other in (7, 76) and "betas here are not those" in told
+    between, reported = counted(beta1_power=np.float32(0.9**8.5), beta2_power=np.float32(0.999**8.5), global_step=None)
+    assert between in (7, 8) and "no whole number" in reported
+    other, reported = counted(beta2_power=power_of(0.99, 7), global_step=None)
+    assert other in (7, 76) and "betas here are not those" in reported
 
 
 def check_a_count_of_steps_that_is_not_the_optimizers() -> None:
@@ -263,10 +263,10 @@ def check_rounding_of_a_power() -> None:
                 assert value[steps] < 1.2e-38
 
 
-# -------------------------------------------------------------------------------------------------------- what is told
+# ---------------------------------------------------------------------------------------------------- what is reported
 
 
-def check_formulas_that_part_are_told() -> None:
+def check_formulas_that_part_are_reported() -> None:
     def notes(library: str, name: str, **settings: Any) -> str:
         model = network(LIBRARIES[library][0])
         kind, given = OPTIMIZERS[name]
@@ -284,7 +284,7 @@ def check_formulas_that_part_are_told() -> None:
     assert "constant rate" in notes("keras", "momentum") and notes("keras", "sgd") == ""
 
 
-def check_the_graph_beside_a_checkpoint_tells_its_settings() -> None:
+def check_the_graph_beside_a_checkpoint_gives_its_settings() -> None:
     assert settings_of(file_of("train_lstm"), {"dense/kernel", "rnn/basic_lstm_cell/kernel"}) == given(
         learning_rate=0.05, beta_1=0.9, beta_2=0.999, epsilon=1e-8
     )

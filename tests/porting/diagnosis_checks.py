@@ -185,7 +185,7 @@ def check_a_new_line_is_code_whatever_it_makes() -> None:
     right.arrays["graph.1.places"] = np.append(right.arrays["graph.1.places"], np.int32([place, place]))
     right.add("fetch", "loss:0", 1.0)
     diagnosis = diagnosed(right)
-    assert "two: a Const" not in said(diagnosis)  # of the line that is told already
+    assert "two: a Const" not in said(diagnosis)  # of the line that is reported already
     assert diagnosis.cause == "code" and "twice: a Mul that the recording has not" in diagnosis.text, said(diagnosis)
     assert "verify_program.py:30: diff = 2 * (out - y)" in said(diagnosis)
 

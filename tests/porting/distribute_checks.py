@@ -46,7 +46,7 @@ def refused(error: type[Exception], call: Callable[[], Any], *words: str) -> Non
     except error as caught:
         assert all(word in str(caught) for word in words), caught
         return
-    raise AssertionError(f"nothing was raised where {words} should be told")
+    raise AssertionError(f"nothing was raised where {words} should be reported")
 
 
 # ------------------------------------------------------------------------------------------------------------ training
@@ -174,7 +174,7 @@ def check_random_numbers_differ() -> None:
     assert len({*first, *second}) == 12
 
 
-# --------------------------------------------------------------------------------------------------------- what is told
+# ---------------------------------------------------------------------------------------------------- what is reported
 
 
 def counting() -> tuple[Any, dict[str, Any]]:

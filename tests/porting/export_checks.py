@@ -99,14 +99,14 @@ def check_a_training_graph() -> None:
         assert not np.array_equal(mean, loaded.by_name["norm/moving_mean"])
 
 
-def check_without_train_it_is_told() -> None:
+def check_without_train_it_is_reported() -> None:
     with folder() as here:
         found = converted(MODELS / "training", here / "out", dry_run=True)
-        told = "\n".join(found.left_out)
+        reported = "\n".join(found.left_out)
         assert list(found.functions) == ["update"]
-        assert "1 variable that no signature or function needs: global_step" in told
-        assert "the training step (6 updates of variables): --train" in told
-        assert "2 operations for summaries" in told and "savers" in told
+        assert "1 variable that no signature or function needs: global_step" in reported
+        assert "the training step (6 updates of variables): --train" in reported
+        assert "2 operations for summaries" in reported and "savers" in reported
 
 
 def check_all_signatures_or_one() -> None:
@@ -164,7 +164,7 @@ def check_tables_and_assets() -> None:
             assert sorted(os.listdir(here / "out" / "assets")) == list(found.assets)
 
 
-def check_a_loop_is_told() -> None:
+def check_a_loop_is_reported() -> None:
     with folder() as here:
         found = converted(MODELS / "recurrent", here / "out", dry_run=True)
         assert len(found.loops) == 1 and "1 loop as tf.while_loop" in str(found)

@@ -20,7 +20,7 @@ import tf1sessions
 from tf1sessions import porting
 from tf1sessions.errors import ConversionError
 from tf1sessions.porting.graphs.known import Known, Stacks, Value
-from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.graphs.structure import CONTROL, key_of
 
 v1 = tf1sessions.tf1
@@ -99,7 +99,7 @@ def own(module: Any) -> Any:
 def kept_replays(cases: dict[str, Any], outputs: Callable[[Any], Any], graph: Callable[[Any], Any]) -> Iterator[Any]:
     """The cases whose loops can be kept; all that have loops, except for those of which it is known."""
     for name, case in cases.items():
-        replay = Replay(graph(case), outputs(case), [key_of(each) for each in case["fed"]], name)
+        replay = GraphReplay(graph(case), outputs(case), [key_of(each) for each in case["fed"]], name)
         can = replay.can_keep_loops
         assert can == bool(replay._structure.loops and name not in NOT_KEPT), name
         if can:
@@ -147,7 +147,7 @@ def check_training_graphs_to_the_bit() -> None:
                     np.testing.assert_array_equal(one, other, err_msg=name)
 
 
-def steps(case: dict[str, Any], replay: Replay, **how: bool) -> list[Any]:
+def steps(case: dict[str, Any], replay: GraphReplay, **how: bool) -> list[Any]:
     """The losses of a few training steps, and the variables at the end."""
     module = training_graph_checks.Step(case)
     inputs = [key_of(each) for each in case["fed"]]
@@ -416,7 +416,7 @@ def check_inputs_inside_of_a_loop() -> None:
 
         looping(lambda: v1.while_loop(lambda i, y: i < 3, body, [v1.constant(0), x], name="loop"))()
     exits = [each.name for each in graph.get_operations() if each.type == "Exit"]
-    replay = Replay(graph.as_graph_def(), [(exits[-1], 0)], [("x", 0), ("loop/inside", 0)])
+    replay = GraphReplay(graph.as_graph_def(), [(exits[-1], 0)], [("x", 0), ("loop/inside", 0)])
     assert replay.can_keep_loops
 
     def made(x: Any, inside: Any) -> Any:

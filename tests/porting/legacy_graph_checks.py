@@ -286,7 +286,7 @@ def check_monitored_sessions() -> None:
     """Hooks run, checkpoints and summaries are written, and a later one goes on from them: as with TensorFlow's own."""
     train = v1.train
 
-    class Told(train.SessionRunHook):
+    class StepLog(train.SessionRunHook):
         def __init__(self, step: Any) -> None:
             self.step, self.steps = step, []
 
@@ -303,8 +303,8 @@ def check_monitored_sessions() -> None:
         w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
         step = train.get_or_create_global_step()
         v1.summary.scalar("w", w)
-        told = Told(step)
-        hooks = [told, train.StopAtStepHook(last_step=last)]
+        reported = StepLog(step)
+        hooks = [reported, train.StopAtStepHook(last_step=last)]
         one = tf.group(v1.assign_add(w, 2.0), v1.assign_add(step, 1))
         with make(checkpoint_dir=folder, hooks=hooks, save_checkpoint_steps=2, save_summaries_steps=1) as session:
             while not session.should_stop():
@@ -316,7 +316,7 @@ def check_monitored_sessions() -> None:
             for value in event.summary.value
             if value.tag == "w"
         ]
-        return told.steps, values, sorted(path.name for path in Path(folder).glob("model.ckpt*"))
+        return reported.steps, values, sorted(path.name for path in Path(folder).glob("model.ckpt*"))
 
     with tempfile.TemporaryDirectory() as theirs, tempfile.TemporaryDirectory() as ours:
         for last in (3, 5):

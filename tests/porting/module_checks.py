@@ -371,7 +371,7 @@ def check_a_train_step_gives_its_loss() -> None:
             np.testing.assert_allclose(again.train(**tensors)["loss"], expected, **CLOSE)
 
 
-def check_a_loss_that_cannot_be_told() -> None:
+def check_a_loss_that_cannot_be_found() -> None:
     """Gradients that the program has made itself."""
     with tempfile.TemporaryDirectory() as folder:
         with raw.Graph().as_default(), raw.Session() as session:
@@ -654,8 +654,8 @@ def check_a_checkpoint_that_is_cut_off() -> None:
             lambda: porting.function(prefix),
             lambda: tf1sessions.load(prefix)(x=[[1.0] * 8]),
         ):
-            told = raised(ModelError, call)
-            assert prefix in told and "cannot be read" in told and "copy all of its files" in told, told
+            reported = raised(ModelError, call)
+            assert prefix in reported and "cannot be read" in reported and "copy all of its files" in reported, reported
 
 
 def check_calls_from_many_threads() -> None:
@@ -747,7 +747,7 @@ def check_results_that_are_what_was_given() -> None:
     assert len(found) == 1600 and all(found)
 
 
-def check_memory_is_used_again_when_nobody_holds_it() -> None:
+def check_memory_is_used_again_when_nothing_holds_it() -> None:
     staging = Staging(np.dtype(np.float32), "/device:CPU:0")
     x = np.ones([64, 64], np.float32)
 
@@ -816,9 +816,9 @@ def check_an_error_names_the_operation() -> None:
 
     module = module_of(build)
     given = np.full([1, 3], np.nan, np.float32)
-    told = raised(tf.errors.InvalidArgumentError, lambda: module(x=given))
-    assert told == raised(tf.errors.InvalidArgumentError, lambda: module.concrete(tf.constant(given)))
-    assert "not finite" in told and "{{node checked}}" in told, told
+    reported = raised(tf.errors.InvalidArgumentError, lambda: module(x=given))
+    assert reported == raised(tf.errors.InvalidArgumentError, lambda: module.concrete(tf.constant(given)))
+    assert "not finite" in reported and "{{node checked}}" in reported, reported
 
 
 def check_results_that_are_no_arrays() -> None:

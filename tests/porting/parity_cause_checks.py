@@ -1,4 +1,4 @@
-"""Seeded faults: each must be found at its tensor and told by its rule. Run by test_parity_causes.py in one process."""
+"""Seeded faults: each is found at its tensor and reported by its rule. Run by test_parity_causes.py in one process."""
 
 from __future__ import annotations
 

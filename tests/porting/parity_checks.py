@@ -374,7 +374,7 @@ def check_given_inputs() -> None:
     for name, size in (("text.npz", 100), ("cut.npz", os.path.getsize("data.npz") // 2)):
         Path(name).write_bytes(Path("data.npz").read_bytes()[:size])
         refused(name, path, path, inputs=name)
-    os.mkfifo("pipe.npz")  # nobody writes into it
+    os.mkfifo("pipe.npz")  # nothing writes into it
     refused("'pipe.npz' cannot be read: it is not a regular file", path, path, inputs="pipe.npz")
     np.save("one.npy", np.ones(3))
     refused("one.npy is one array", path, path, inputs="one.npy")
@@ -462,7 +462,7 @@ def two(a: str, b: str) -> str:
     return written(build)
 
 
-def check_names_that_must_be_told() -> None:
+def check_names_that_must_be_given() -> None:
     message = refused("the inputs of the two sides do not match", two("a", "b"), two("c", "d"))
     assert "'a' float32 (?,), 'b' float32 (?,)" in message and "--map a=c" in message
     assert verify(two("a", "b"), two("c", "d"), names={"a": "c", "b": "d"}).equal
@@ -501,7 +501,7 @@ def check_outputs_of_one_side_only() -> None:
 # ---------------------------------------------------------------------------------------------------------- outcomes
 
 
-def check_tolerances_are_told() -> None:
+def check_tolerances_are_reported() -> None:
     x = np.linspace(1, 2, 5, dtype=np.float32)
     found = verify(lambda x: x, lambda x: x + np.float32(0.01), inputs={"x": x})
     assert not found.equal
@@ -548,7 +548,7 @@ def check_strings_and_integers() -> None:
     assert not found.equal and found.outputs[0].problem == "1 of 2 elements are further apart than equal"
 
 
-def check_random_operations_are_told() -> None:
+def check_random_operations_are_reported() -> None:
     def build() -> None:
         x = tf.placeholder(tf.float32, [None, 50], name="x")
         tf.nn.dropout(x, rate=0.5, name="dropped")

@@ -83,7 +83,7 @@ def main(converted: str, models: str, *names: str) -> None:
     for name in names:
         try:
             live(Record(Path(models, name)), Path(converted, name))
-        except Exception:  # told for each model
+        except Exception:  # reported for each model
             found[name] = traceback.format_exc()
         else:
             found[name] = "lives"

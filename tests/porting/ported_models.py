@@ -36,13 +36,13 @@ class Record:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.name = folder.name
-        self._told: dict[str, Any] = json.loads((folder / "record.json").read_text())
-        self.inputs: dict[str, str] = self._told["inputs"]
-        self.outputs: dict[str, str] = self._told["outputs"]
-        self.losses: list[str] = self._told["losses"]
-        self.trains: list[str] = self._told["trains"]
-        self.trainable: list[str] = self._told["trainable"]
-        self.curve = np.array(self._told["curve"])
+        self._reported: dict[str, Any] = json.loads((folder / "record.json").read_text())
+        self.inputs: dict[str, str] = self._reported["inputs"]
+        self.outputs: dict[str, str] = self._reported["outputs"]
+        self.losses: list[str] = self._reported["losses"]
+        self.trains: list[str] = self._reported["trains"]
+        self.trainable: list[str] = self._reported["trainable"]
+        self.curve = np.array(self._reported["curve"])
 
     @property
     def meta(self) -> str:
@@ -50,17 +50,17 @@ class Record:
 
     def arrays(self, key: str) -> dict[str, Any]:
         """``given``, ``found``, ``slopes``, ``end`` or ``updated``, by name."""
-        return {name: _read(*value) for name, value in self._told[key].items()}
+        return {name: _read(*value) for name, value in self._reported[key].items()}
 
     @functools.cached_property
     def batches(self) -> list[dict[str, Any]]:
         """What each of the ten steps was fed, by placeholder."""
-        return [{name: _read(*value) for name, value in batch.items()} for batch in self._told["batches"]]
+        return [{name: _read(*value) for name, value in batch.items()} for batch in self._reported["batches"]]
 
     @property
     def gradients(self) -> list[dict[str, Any]]:
         """Of each loss for the first batch, by variable."""
-        return [{name: _read(*value) for name, value in each.items()} for each in self._told["gradients"]]
+        return [{name: _read(*value) for name, value in each.items()} for each in self._reported["gradients"]]
 
 
 def _read(dtype: str, shape: list[int], content: Any) -> Any:

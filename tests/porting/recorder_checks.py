@@ -203,7 +203,7 @@ def check_threads_and_sessions() -> None:
         assert trace.columns(series)["values"].tolist() == [2.0 * value for value in range(20)]
 
 
-def check_a_session_that_nobody_closed() -> None:
+def check_a_session_that_was_not_closed() -> None:
     with recording() as found:
         v = variable(3.0)
 
@@ -231,7 +231,7 @@ def check_resource_variables_and_bfloat16() -> None:
     assert series.dtype == "bfloat16" and trace.value(series, 0).tolist() == [0x3FC0, 0xC000]
 
 
-def check_races_are_told() -> None:
+def check_races_are_reported() -> None:
     with recording() as found:
         step = variable(0, "step")
         weight = variable(1.0, "weight")
@@ -246,7 +246,7 @@ def check_races_are_told() -> None:
     assert (training.races, plain.races) == ({"read:0": ("step",)}, {}), (training.races, plain.races)
 
 
-def check_a_rate_of_a_counter_is_told() -> None:
+def check_a_rate_of_a_counter_is_reported() -> None:
     """As BERT's optimizer has it; one that waits for the step, as minimize() does, is ordered."""
     recorded = []
     for more in (0.0, 1.0):
@@ -264,5 +264,5 @@ def check_a_rate_of_a_counter_is_told() -> None:
         assert waits.races == {} and races.races == {"": ("step",)}, (waits.races, races.races)
         recorded.append(found[0])
     parted = trace_comparison.compare(*recorded).first
-    told = "the training step reads step, which the same call changes: which of the two comes first is chance"
-    assert parted is not None and told in parted.causes, parted
+    reported = "the training step reads step, which the same call changes: which of the two comes first is chance"
+    assert parted is not None and reported in parted.causes, parted

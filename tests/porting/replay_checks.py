@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.porting.graphs.functions import Functions
-from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.graphs.structure import key_of
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data" / "control_flow.json.gz"
@@ -38,7 +38,7 @@ def graph_of(case: dict[str, Any]) -> Any:
 
 def function_of(case: dict[str, Any]) -> Any:
     inputs = [key_of(name) for name in case["fed"]]
-    replay = Replay(graph_of(case), [("y", 0)], inputs, "the golden")
+    replay = GraphReplay(graph_of(case), [("y", 0)], inputs, "the golden")
     specs = [tf.TensorSpec(shape, tf.float32) for shape in case["shapes"].values()]
     return tf.function(
         lambda *values: replay.run(dict(zip(inputs, values, strict=True)))["y", 0],
@@ -95,7 +95,7 @@ def compare_with_differences(concrete: Any, given: list[Any], gradient: Any) -> 
 
 def raised(graph_def: Any, outputs: list[Any], inputs: list[Any]) -> ConversionError:
     try:
-        replay = Replay(graph_def, outputs, inputs, "old.pb")
+        replay = GraphReplay(graph_def, outputs, inputs, "old.pb")
         with tf.Graph().as_default():
             replay.run({key: tf.constant(1.0) for key in inputs})
     except ConversionError as error:
@@ -151,7 +151,7 @@ def check_a_merge_of_three() -> None:
         node(graph_def, f"branch{number}", ("Neg", "Square", "Exp")[number], source)
     node(graph_def, "y", "Merge", *(f"branch{number}" for number in range(3))).attr["N"].i = 3
     inputs = [("x", 0), ("p", 0), ("q", 0)]
-    replay = Replay(graph_def, [("y", 0)], inputs)
+    replay = GraphReplay(graph_def, [("y", 0)], inputs)
     function = tf.function(lambda *given: replay.run(dict(zip(inputs, given, strict=True)))["y", 0], autograph=False)
     for p, q, expected in ((True, True, -2.0), (True, False, -2.0), (False, False, 4.0), (False, True, np.exp(2.0))):
         np.testing.assert_allclose(function(*map(tf.constant, (2.0, p, q))), expected, **CLOSE)
@@ -168,7 +168,7 @@ def check_two_libraries_with_one_name() -> None:
                 one.op = "AddV2"
     x = tf.constant(case["fed"]["x:0"])
     np.testing.assert_allclose(function_of(case)(x), case["y"], **CLOSE)
-    replay = Replay(other, [("y", 0)], [("x", 0)])
+    replay = GraphReplay(other, [("y", 0)], [("x", 0)])
     found = tf.function(lambda x: replay.run({("x", 0): x})["y", 0], autograph=False)(x)
     np.testing.assert_allclose(found, 4.0 * x + 1.0, **CLOSE)
 
@@ -178,7 +178,7 @@ def check_a_part_by_its_inputs() -> None:
     case = recorded()["loop_after_loop"]
     graph_def = graph_of(case)
     middle = next(each.input[0] for each in graph_def.node if each.name == "Abs")
-    replay = Replay(graph_def, [("y", 0)], [key_of(middle), ("x", 0)])
+    replay = GraphReplay(graph_def, [("y", 0)], [key_of(middle), ("x", 0)])
     function = tf.function(lambda first, x: replay.run({key_of(middle): first, ("x", 0): x})["y", 0], autograph=False)
     given = tf.constant([1.0, 2.0, 0.5])
     times = int(2.0 * 2.0) + 1
@@ -194,7 +194,7 @@ def check_in_a_graph_of_version_1() -> None:
         case = recorded()[name]
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             x = tf.compat.v1.placeholder(tf.float32, case["shapes"]["x:0"])
-            y = Replay(graph_of(case), [("y", 0)], [("x", 0)]).run({("x", 0): x})["y", 0]
+            y = GraphReplay(graph_of(case), [("y", 0)], [("x", 0)]).run({("x", 0): x})["y", 0]
             np.testing.assert_allclose(session.run(y, {x: case["fed"]["x:0"]}), case["y"], **CLOSE)
 
 
@@ -213,7 +213,7 @@ def check_effects_keep_their_order() -> None:
             )
         with tf.control_dependencies([after]):
             tf.identity(tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32), name="y")
-    replay = Replay(graph.as_graph_def(), [("y", 0)], [("x", 0)])
+    replay = GraphReplay(graph.as_graph_def(), [("y", 0)], [("x", 0)])
     assert replay.variables == ["count"]
     count = {"count": tf.Variable(0.0)}
     function = tf.function(lambda x: replay.run({("x", 0): x}, count)["y", 0], autograph=False)
@@ -231,7 +231,7 @@ def check_ten_thousand_operations_in_a_row() -> None:
     for number in range(10_000):
         node(graph_def, f"n{number}", "Neg", f"n{number - 1}" if number else "x")
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        result = Replay(graph_def, [("n9999", 0)], [("x", 0)]).run({("x", 0): tf.constant(3.0)})
+        result = GraphReplay(graph_def, [("n9999", 0)], [("x", 0)]).run({("x", 0): tf.constant(3.0)})
         assert session.run(result["n9999", 0]) == 3.0
 
 

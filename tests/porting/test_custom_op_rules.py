@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tf1sessions.porting.custom_ops.code import Code
+from tf1sessions.porting.custom_ops.code import CppSource
 from tf1sessions.porting.custom_ops.headers import MOVED, new_address
 from tf1sessions.porting.custom_ops.rewriting import Rewritten, rewrite
 from tf1sessions.porting.custom_ops.rules import RULES
@@ -228,6 +228,6 @@ def test_lines_keep_their_numbers() -> None:
 
 def test_bare_code_has_the_length_of_the_text() -> None:
     text = 'a /* b\n */ c = "d\\"e" + \'f\' + 1\'000\'000; R"x(g\n)" )x" h // i \\\n j\nk'
-    bare = Code(text).bare
+    bare = CppSource(text).bare
     assert len(bare) == len(text) and bare.count("\n") == text.count("\n")
     assert bare.split() == ["a", "c", "=", "+", "+", "1'000'000;", "h", "k"]

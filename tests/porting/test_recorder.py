@@ -345,7 +345,9 @@ def test_a_script_that_runs_no_session_leaves_no_trace(record: Any) -> None:
     ],
     ids=["none", "missing", "folder", "unwritable", "out-folder", "there", "every", "arguments", "python-2"],
 )
-def test_what_cannot_be_recorded_is_told_before_anything_runs(record: Any, words: tuple[str, ...], text: str) -> None:
+def test_what_cannot_be_recorded_is_reported_before_anything_runs(
+    record: Any, words: tuple[str, ...], text: str
+) -> None:
     (record.folder / "home" / "there").write_text("precious")
     (record.folder / "scripts" / "two.py").write_text("print 'two'\n")
     done = (
@@ -438,7 +440,7 @@ def test_a_trace_that_is_written_again_replaces_its_own(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trace-1.npz", "trace.npz"]
 
 
-def test_other_tensorflows_are_told(record: Any) -> None:
+def test_other_tensorflows_are_reported(record: Any) -> None:
     versions = record.folder / "home" / "tensorflow" / "python" / "framework" / "versions.py"
     versions.write_text("VERSION = '0.12.1'\n")
     done = record(RUN)

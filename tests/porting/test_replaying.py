@@ -98,7 +98,7 @@ def test_feeds_are_those_of_the_same_line(golden: traces.Trace, tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_what_the_program_does_otherwise_is_told(
+def test_what_the_program_does_otherwise_is_reported(
     golden: traces.Trace, tmp_path: Path, null: tuple[int, int, int]
 ) -> None:
     job = Job(script=str(SCRIPT), args=("5",), env={"SHIFT": "0.5"})

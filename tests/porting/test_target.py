@@ -182,7 +182,7 @@ with Target.checked(sys.argv[1], None, force=True).whole() as folder:
     assert done.returncode == -signal.SIGKILL
     assert seen(tmp_path / "out") == {"saved_model.pb": "old"}
     (left,) = (name for name in os.listdir(tmp_path) if name != "out")
-    assert left.startswith(".out.tf1sessions-")  # which tells what it is
+    assert left.startswith(".out.tf1sessions-")  # which says what it is
     write(Target.checked(tmp_path / "out", None, force=True))
     assert os.listdir(tmp_path) == ["out"] and seen(tmp_path / "out")["saved_model.pb"] == "new"
 
@@ -283,7 +283,7 @@ def test_a_file_is_no_folder_to_be_inside_of(tmp_path: Path) -> None:
     assert not Target.checked(tmp_path / "model.ckpt-2", str(tmp_path / "model.ckpt-1")).replaces
 
 
-def test_where_nobody_may_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_writing_is_not_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root may write everywhere, so it is said that it may not."""
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(UsageError, match="is not writable"):

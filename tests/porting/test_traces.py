@@ -49,7 +49,7 @@ def series_of(index: dict[str, Any], role: str, name: str) -> str:
 # ------------------------------------------------------------------------------------------------------- reading
 
 
-def test_tells_what_the_program_was_and_ran_on(golden: Trace) -> None:
+def test_gives_what_the_program_was_and_ran_on(golden: Trace) -> None:
     assert golden.versions["tensorflow"] == "1.15.5"
     assert golden.program == {"script": "recorded_program.py", "arguments": ["6"]}
     assert golden.ended == {"how": "done", "code": 0}
@@ -362,7 +362,7 @@ def test_errors_within_the_tolerance_are_equal_and_not_the_same(tmp_path: Path) 
     assert strict.first is not None and strict.first.tensor.tolerance.reason == "a test"
 
 
-def test_an_error_that_grows_is_told_from_one_that_jumps(tmp_path: Path) -> None:
+def test_an_error_that_grows_is_distinguished_from_one_that_jumps(tmp_path: Path) -> None:
     def grow(index: dict[str, Any], arrays: dict[str, Any]) -> None:
         arrays[series_of(index, "fetch", LOSS)] += np.float32([0, 1e-6, 4e-6, 1e-5, 4e-5, 1e-4])
 
@@ -375,7 +375,7 @@ def test_an_error_that_grows_is_told_from_one_that_jumps(tmp_path: Path) -> None
     assert [point.step for point in growing.first.tensor.growth] == [1, 2, 3, 4, 5, 6]
 
 
-def test_causes_are_told(tmp_path: Path) -> None:
+def test_causes_are_reported(tmp_path: Path) -> None:
     def fed(index: dict[str, Any], arrays: dict[str, Any]) -> None:
         arrays[series_of(index, "feed", "x:0")][1] += 1
         arrays[series_of(index, "fetch", LOSS)][1:] += 1
@@ -397,7 +397,7 @@ def test_causes_are_told(tmp_path: Path) -> None:
     assert "hidden/kernel/Initializer" in first.causes[0]
 
 
-def test_steps_that_adam_makes_of_rounding_are_told(tmp_path: Path) -> None:
+def test_steps_that_adam_makes_of_rounding_are_reported(tmp_path: Path) -> None:
     def change(size: float) -> Callable[[dict[str, Any], dict[str, Any]], None]:
         def adam(index: dict[str, Any], arrays: dict[str, Any]) -> None:
             for name, value in (("hidden/bias", size), ("out/bias", 1.0)):
@@ -414,12 +414,12 @@ def test_steps_that_adam_makes_of_rounding_are_told(tmp_path: Path) -> None:
 
         return both
 
-    for size, told in ((1e-12, True), (1e-2, False)):
+    for size, reported in ((1e-12, True), (1e-2, False)):
         left, right = edited(tmp_path / "left.npz", change(size)), edited(tmp_path / "right.npz", moved(size))
         with left, right:
             first = compare(left, right).first
         assert first is not None and first.tensor.name == "hidden/bias"
-        assert any("gradients of hidden/bias are nothing but rounding" in cause for cause in first.causes) is told
+        assert any("gradients of hidden/bias are nothing but rounding" in cause for cause in first.causes) is reported
 
 
 def test_shapes_dtypes_texts_and_summaries_that_differ(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import tensorflow as tf
 import tf1sessions
 from tf1sessions.errors import ConversionError
 from tf1sessions.porting.graphs import counters
-from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.graphs.structure import CONTROL, Structure, key_of
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "data"
@@ -40,7 +40,7 @@ class Step(tf.Module):
         graph_def.ParseFromString(bytes.fromhex(case["graph"]))
         inputs = [key_of(name) for name in case["fed"]]
         outputs = [key_of(name) for name in case["run"]]
-        replay = Replay(graph_def, outputs, inputs, "the golden")
+        replay = GraphReplay(graph_def, outputs, inputs, "the golden")
         assert {*replay.variables} <= {*case["begin"]}
         self.by_name = {
             name: tf.Variable(np.asarray(value, dtype), name=name.replace("/", "_"))
@@ -91,7 +91,7 @@ def decided(name: str, even: bool, given: bool) -> tuple[list[Any], Counter[str]
     graph_def = tf.compat.v1.GraphDef()
     graph_def.ParseFromString(bytes.fromhex(case["graph"]))
     train, loss = map(key_of, case["run"])
-    replay = Replay(graph_def, [train, loss], [("x", 0), ("even", 0)], name)
+    replay = GraphReplay(graph_def, [train, loss], [("x", 0), ("even", 0)], name)
     variables = {key: tf.Variable(np.asarray(*begin[::-1])) for key, begin in case["begin"].items()}
     x = tf.constant(np.asarray(case["fed"]["x:0"], np.float32))
 
@@ -122,7 +122,7 @@ def check_gradients_with_respect_to_variables() -> None:
     graph_def = tf.compat.v1.GraphDef()
     graph_def.ParseFromString(bytes.fromhex(case["graph"]))
     loss = key_of(case["run"][1])
-    replay = Replay(graph_def, [loss], [("x", 0)], "the golden")
+    replay = GraphReplay(graph_def, [loss], [("x", 0)], "the golden")
     variables = {name: tf.Variable(np.asarray(*case["begin"][name][::-1])) for name in replay.variables}
     function = tf.function(lambda x: replay.run({("x", 0): x}, variables)[loss], autograph=False)
     x = tf.constant(np.asarray(case["fed"]["x:0"], np.float32))
@@ -203,7 +203,7 @@ def check_counters_come_first() -> None:
             assert [*counters.counters(structure).values()] == ["step"]
             (sentence,) = counters.notes(structure)
             assert "changes step, which rate" in sentence and "chance in TensorFlow 1" in sentence, sentence
-            replay = Replay(graph_def, [("train", CONTROL), ("rate", 0)], [], "the graph")
+            replay = GraphReplay(graph_def, [("train", CONTROL), ("rate", 0)], [], "the graph")
 
             def once(replay: Any = replay, variables: Any = variables) -> Any:
                 made = replay.run({}, variables)
@@ -235,7 +235,7 @@ def check_missing_variables_and_operations() -> None:
     case = recorded()["counted"]
     graph_def = tf.compat.v1.GraphDef()
     graph_def.ParseFromString(bytes.fromhex(case["graph"]))
-    replay = Replay(graph_def, [key_of(case["run"][0])], [], "old.pb")
+    replay = GraphReplay(graph_def, [key_of(case["run"][0])], [], "old.pb")
     try:
         with tf.Graph().as_default():
             replay.run({}, {})
@@ -252,7 +252,7 @@ def check_missing_variables_and_operations() -> None:
     assert barrier.op == "BarrierClose"
     try:
         with tf.Graph().as_default():
-            Replay(old, [("close", CONTROL)], [], "old.pb").run({}, {"table": tf.Variable("a")})
+            GraphReplay(old, [("close", CONTROL)], [], "old.pb").run({}, {"table": tf.Variable("a")})
     except ConversionError as error:
         assert "node 'close' is a BarrierClose" in str(error), error
     else:
@@ -267,7 +267,7 @@ def check_tables_of_both_kinds() -> None:
             expected = model(fed)
             inputs = {key: key_of(spec.tensor) for key, spec in model.inputs.items()}
             outputs = {key: key_of(spec.tensor) for key, spec in model.outputs.items()}
-            replay = Replay(model.graph.as_graph_def(), [*outputs.values()], [*inputs.values()], name)
+            replay = GraphReplay(model.graph.as_graph_def(), [*outputs.values()], [*inputs.values()], name)
             tables = {}
             for table in replay.tables:
                 users = model.graph.get_operation_by_name(table).outputs[0].consumers()

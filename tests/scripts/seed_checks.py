@@ -131,7 +131,7 @@ def check_a_graph_that_was_written_keeps_its_count() -> None:
             written = tf.train.export_meta_graph(f"{folder}/written.meta")
             part = tf.train.export_meta_graph(export_scope="random_uniform")
         assert seeds._count(graph) > len(graph.get_operations())
-        assert part.meta_info_def.any_info.ByteSize() == 0  # whose operations are missing, nobody knows
+        assert part.meta_info_def.any_info.ByteSize() == 0  # which operations are missing, is not known
         for source in (written, f"{folder}/written.meta"):
             with tf.Graph().as_default() as again:
                 tf.train.import_meta_graph(source)

@@ -1,4 +1,4 @@
-"""What ``--seeds report`` tells. Run by test_seed_report.py in one process."""
+"""What ``--seeds report`` says. Run by test_seed_report.py in one process."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def check_seeds_are_exact_up_to_the_first_call_that_was_not_measured() -> None:
     (graph,) = found()
     assert [exact for _, exact in marks([graph])[0]] == [True, False]
     assert graph.unknown is not None and graph.unknown.where[1] == line, (graph.unknown, line)
-    told = text([graph])
-    assert f"unknown from tf.nn.relu ({seed_words._place((__file__, line))}) on" in told, told
-    assert "exact   tf.random_normal" in told and "unknown tf.layers.dense" in told, told
+    reported = text([graph])
+    assert f"unknown from tf.nn.relu ({seed_words._place((__file__, line))}) on" in reported, reported
+    assert "exact   tf.random_normal" in reported and "unknown tf.layers.dense" in reported, reported
 
 
-def check_a_difference_that_nobody_counts_is_not_exact() -> None:
+def check_a_difference_that_is_not_counted_is_not_exact() -> None:
     """What is wrong without an entry of the table, is unknown without it."""
     differs: Any = op_counts.FUNCTIONS["tensorflow.python.ops.array_ops:split"]
     code = differs.__code__
@@ -95,7 +95,7 @@ def check_a_difference_that_nobody_counts_is_not_exact() -> None:
     assert [exact for _, exact in marks(found())[0]] == [False], text(found())
 
 
-def check_graphs_are_told_apart_and_threads_may_build_them() -> None:
+def check_graphs_are_distinguished_and_threads_may_build_them() -> None:
     graphs = [tf.Graph() for _ in range(4)]
     for graph in graphs:
         graph.seed = 3
@@ -175,7 +175,7 @@ def check_other_releases_know_nothing() -> None:
     assert [exact for _, exact in marks(found())[0]] == [False]
 
 
-def check_much_is_told_in_few_lines_and_nothing_is_lost(folder: Path = Path("seed_report")) -> None:
+def check_much_is_reported_in_few_lines_and_nothing_is_lost(folder: Path = Path("seed_report")) -> None:
     folder.mkdir(exist_ok=True)
     messages: list[str] = []
     handler = logging.Handler()
@@ -216,7 +216,7 @@ def is_in_the_file(function: str, traits: tuple[tuple[str, ...], ...]) -> bool:
 
 
 def check_a_function_that_was_counted_wrongly_is_looked_at_more_closely() -> None:
-    """As closely as tells the wrong case from the right ones; it is never measured where nothing does."""
+    """As closely as distinguishes the wrong case from the right ones; it is never measured where nothing does."""
 
     def case(is_right: bool, function: str, traits: tuple[str, ...], seed: int = 5) -> Any:
         return is_right, [["Op", 5]], [([(1, seed)], [(0, function, tuple((trait,) for trait in traits))])]

@@ -22,7 +22,7 @@ Graphs = Iterable[tuple[str, Callable[[], Any], Any]]
 
 
 def known_otherwise() -> Graphs:
-    """Recorded graphs whose seeds nobody has got right yet."""
+    """Recorded graphs whose seeds are not right yet."""
     names = set((FOLDER / "data" / "seeds_otherwise.txt").read_text().split())
     for (_, name), (build, wanted) in make_measured_traits.graphs().items():
         if name in names:
@@ -36,7 +36,7 @@ def held_out() -> Graphs:
             yield number, lambda number=int(number): seed_arguments.seeds_of(number), wanted
 
 
-def told(graphs: Graphs) -> tuple[list[tuple[str, Any]], collections.Counter[tuple[bool, bool]]]:
+def reported(graphs: Graphs) -> tuple[list[tuple[str, Any]], collections.Counter[tuple[bool, bool]]]:
     """Wrong seeds that are marked exact, by graph; and how many seeds are right, and exact."""
     wrong, count = [], collections.Counter[tuple[bool, bool]]()
     for name, build, wanted in graphs:
@@ -61,13 +61,13 @@ def numbers_in(made: Any) -> Iterator[int]:
 
 
 def check_no_seed_that_is_known_to_be_wrong_is_exact() -> None:
-    wrong, count = told(known_otherwise())
+    wrong, count = reported(known_otherwise())
     assert not wrong, wrong
     assert count[False, False] or not (FOLDER / "data" / "seeds_otherwise.txt").read_text().split()
 
 
 def check_no_wrong_seed_of_a_graph_that_was_held_out_is_exact() -> None:
-    wrong, count = told(held_out())
+    wrong, count = reported(held_out())
     assert not wrong, wrong
     assert count[False, False], count  # there are wrong ones
     assert count[True, True] > 2 * count[True, False], count

@@ -29,7 +29,7 @@ PRODUCTS = "products: the processor decides on the order of their terms"
 
 #: Programs whose kernels differ from those of 1.15.5, or from one processor to another: how far a number x may be off,
 #: in parts of 1 + abs(x), and which kernels those are. The others print the same text on every processor.
-#: Each is at most six times what was measured, and 1e-7 at least: on Intel and AMD with AVX-512, with oneDNN told to
+#: Each is at most six times what was measured, and 1e-7 at least: on Intel and AMD with AVX-512, with oneDNN asked to
 #: use nothing beyond AVX2, AVX and SSE4.1, and on an emulated Haswell. migration_notes/fidelity.md has the list.
 TOLERANCES = {
     "autoencoder": (1e-6, "sigmoid in four layers, reduce_mean"),

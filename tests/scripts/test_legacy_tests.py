@@ -68,7 +68,7 @@ script = "wrong.py"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each job wrote; and that those that should fail do, and no others."""
     folder = tmp_path_factory.mktemp("legacy")
     shutil.copy(CLASSES, folder)
@@ -82,30 +82,30 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         text=True,
     )
     jobs = json.loads((folder / "out" / "jobs.json").read_text(encoding="utf-8"))
-    told = {job["name"]: (folder / "out" / job["log"]).read_text(encoding="utf-8") for job in jobs}
+    reported = {job["name"]: (folder / "out" / job["log"]).read_text(encoding="utf-8") for job in jobs}
     failed = {job["name"] for job in jobs if job["exit_code"] != 0}
     assert failed == {"wrong under pytest", "wrong"}, done.stdout + done.stderr
     assert done.returncode == 1
-    return told
+    return reported
 
 
-def test_under_pytest(told: dict[str, str]) -> None:
+def test_under_pytest(reported: dict[str, str]) -> None:
     outcomes: dict[str, set[str]] = {"PASSED": set(), "SKIPPED": set()}
-    for test, outcome in re.findall(r"^legacy_classes\.py::\w+::(\w+) ([A-Z]+)", told["pytest"], re.M):
+    for test, outcome in re.findall(r"^legacy_classes\.py::\w+::(\w+) ([A-Z]+)", reported["pytest"], re.M):
         outcomes[outcome].add(test)
     assert outcomes["SKIPPED"] == SKIPPED | {"test_session"}
     assert {"testCheckedThread", "testSquareTwo", "testNoNewObjectsHasRun"} <= outcomes["PASSED"]
-    assert "= 84 passed, 20 skipped" in told["pytest"], told["pytest"][-3000:]
+    assert "= 84 passed, 20 skipped" in reported["pytest"], reported["pytest"][-3000:]
 
 
-def test_by_themselves(told: dict[str, str]) -> None:
-    assert re.search(r"Ran 104 tests in .*\n\nOK \(skipped=20\)", told["unittest"]), told["unittest"][-3000:]
-    assert re.search(r"Ran 6 tests in .*\n\nOK \(skipped=1\)", told["named"]), told["named"][-3000:]
-    assert 'name: "MyBenchmark.benchmarkAdd"' in told["benchmarks"] and "Ran " not in told["benchmarks"]
+def test_by_themselves(reported: dict[str, str]) -> None:
+    assert re.search(r"Ran 104 tests in .*\n\nOK \(skipped=20\)", reported["unittest"]), reported["unittest"][-3000:]
+    assert re.search(r"Ran 6 tests in .*\n\nOK \(skipped=1\)", reported["named"]), reported["named"][-3000:]
+    assert 'name: "MyBenchmark.benchmarkAdd"' in reported["benchmarks"] and "Ran " not in reported["benchmarks"]
 
 
-def test_what_fails_fails(told: dict[str, str]) -> None:
-    assert "= 3 failed, 1 passed, 1 skipped" in told["wrong under pytest"], told["wrong under pytest"][-3000:]
-    assert "FAILED (failures=2, errors=1, skipped=1)" in told["wrong"], told["wrong"][-3000:]
-    assert "KeyError: 'on purpose'" in told["wrong"]
-    assert "-   simple_value: 0.5" in told["wrong"]  # how the two protocol buffers differ
+def test_what_fails_fails(reported: dict[str, str]) -> None:
+    assert "= 3 failed, 1 passed, 1 skipped" in reported["wrong under pytest"], reported["wrong under pytest"][-3000:]
+    assert "FAILED (failures=2, errors=1, skipped=1)" in reported["wrong"], reported["wrong"][-3000:]
+    assert "KeyError: 'on purpose'" in reported["wrong"]
+    assert "-   simple_value: 0.5" in reported["wrong"]  # how the two protocol buffers differ

@@ -106,7 +106,7 @@ def test_this_machine() -> None:
         ((), 3, 1 / 3),
         ((16000,), 2, 0.462),  # without a CUDA context of 600 MiB each
         ((16000, 9000), 2, 0.243),  # any job may use any GPU
-        ((16000, 900), 2, 0.5),  # nothing is left for two; TensorFlow tells
+        ((16000, 900), 2, 0.5),  # nothing is left for two; TensorFlow says
     ],
 )
 def test_share_of_a_gpu(monkeypatch: pytest.MonkeyPatch, free: tuple[int, ...], jobs: int, share: float) -> None:

@@ -43,7 +43,7 @@ def test_old_format_and_cells_as_one_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("not json", "not a notebook"),
         ("[]", "not a notebook"),
@@ -58,8 +58,8 @@ def test_old_format_and_cells_as_one_text():
         (notebook("x", language_info={"name": "julia"}), "notebook of julia"),
     ],
 )
-def test_what_is_not_a_python_notebook_is_refused(text, told):
-    with pytest.raises(ScriptUsageError, match=told) as caught:
+def test_what_is_not_a_python_notebook_is_refused(text, reported):
+    with pytest.raises(ScriptUsageError, match=reported) as caught:
         read(text, "a.ipynb")
     assert "a.ipynb" in str(caught.value)
 

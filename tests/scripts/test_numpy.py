@@ -44,14 +44,14 @@ ERRORS = [
     "binary_repr beyond", "can_cast values", "dtype of generic", "dtype words", "nonzero of 0-d", "numpy.testing names",
     "ragged, shape of", "random choice of ragged", "sctypeDict by code", "set_string_function",
 ]  # fmt: skip
-#: Different, and nobody tells: migration_notes/fidelity.md lists them.
+#: Different, and nothing reports it: migration_notes/fidelity.md lists them.
 SILENT = [
     "any of objects", "bool of text", "bool of text numbers", "compare structured", "corrcoef",
     "dtype comparisons to nonsense", "float32 masked", "float32 masked by float64", "floor of integers",
     "floor_divide by zero", "get_printoptions", "percentile of float32", "print slogdet",
     "repr of a widened int32 array", "result_type", "sign of complex",
 ]  # fmt: skip
-#: Different by the processor's instructions, which NumPy can be told not to use, and its BLAS, too (the norm of sums).
+#: Different by the processor's instructions, which NumPy can be asked not to use, and its BLAS (the norm of sums).
 PROCESSOR = [
     "argpartition", "argsort of equal float32", "argsort of equal values", "argsort of few equal values",
     "functions float32", "functions float64", "sums float32",

@@ -410,8 +410,8 @@ def test_threads_that_do_not_hang_are_left_alone(ran, name, out):
 def test_ctrl_c_ends_the_wait(ran):
     code, out, err = ran("interrupted")
     assert (code, out) == (-signal.SIGINT, ["end", "at exit"])
-    (told,) = ours(err)
-    assert re.match(r"interrupted while the process waited for thread 'read' \(", told)
+    (reported,) = ours(err)
+    assert re.match(r"interrupted while the process waited for thread 'read' \(", reported)
     assert "Traceback" not in err
 
 

@@ -59,7 +59,7 @@ class FakeHandle:
         self._ended.set()
 
     def wait(self, timeout: float | None = None) -> WorkerResult | None:
-        assert self._ended.wait(DEADLINE), f"nobody ended {self.spec.name}"
+        assert self._ended.wait(DEADLINE), f"{self.spec.name} was not ended"
         name = signal.Signals(-self._returncode).name if self._returncode < 0 else None
         return WorkerResult(self._returncode, name, 1.25, 10.0, True, (), signalled=bool(self.signals))
 
@@ -385,7 +385,7 @@ def test_retries_are_counted(folder: Path) -> None:
     assert (len(server.specs), summary.records[0].attempts, summary.exit_code) == (3, 3, 7)
 
 
-def test_attempts_share_a_log_and_are_told_apart(plain: Plain) -> None:
+def test_attempts_share_a_log_and_are_distinguished(plain: Plain) -> None:
     plain.script(
         "a.py",
         """

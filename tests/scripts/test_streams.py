@@ -167,7 +167,7 @@ def test_full_disk_is_said_and_the_stream_goes_on() -> None:
 def test_reader_that_takes_nothing_can_be_given_up(log: int) -> None:
     out, to_out = os.pipe()
     tee = Tee(to_out, to_out, log)
-    os.write(to_out, b"y" * 50_000)  # the pipe behind is nearly full, and nobody reads it
+    os.write(to_out, b"y" * 50_000)  # the pipe behind is nearly full, and nothing reads it
     os.write(tee.stdout, b"x" * 60_000)
     said: list[str | None] = []
     finisher = threading.Thread(target=lambda: said.append(tee.finish()))
@@ -181,7 +181,7 @@ def test_reader_that_takes_nothing_can_be_given_up(log: int) -> None:
     assert len(reader.result()) == 110_000
 
 
-def test_stream_that_somebody_made_non_blocking(log: int) -> None:
+def test_stream_that_was_made_non_blocking(log: int) -> None:
     out, to_out = os.pipe()
     os.set_blocking(to_out, False)
     tee = Tee(to_out, to_out, log)

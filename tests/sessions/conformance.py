@@ -65,7 +65,7 @@ def _array(value: Any) -> Any:
 
 
 def describe(value: Any) -> Any:
-    """A result as plain data that is equal exactly when nobody could tell two results apart."""
+    """A result as plain data that is equal exactly when nothing could tell two results apart."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, np.ndarray):
         return (kind, _array(value))

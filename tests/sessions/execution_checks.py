@@ -94,7 +94,7 @@ def check_the_allow_list_names_operations_that_start_nothing() -> None:
     assert not sorted(operations.CALLER_SAFE - set(registered)), "not operations of this TensorFlow"
     assert not sorted(operations.BLOCKING - set(registered)), "not operations of this TensorFlow"
     assert not operations.CALLER_SAFE & operations.BLOCKING
-    # Making a queue and looking at one waits for nobody: see the check of queues that others wait for.
+    # Making a queue and looking at one waits for nothing: see the check of queues that others wait for.
     looks = {name for name in operations.CALLER_SAFE if re.fullmatch(r"\w+Queue(V2)?|Queue(Size|IsClosed)(V2)?", name)}
     assert len(looks) == 12
     for name in sorted(operations.CALLER_SAFE - looks):
@@ -202,7 +202,7 @@ def check_a_feed_cuts_off_what_is_not_safe() -> None:
 
 
 def check_prune_sees_what_the_runtime_runs() -> None:
-    """Each case has a queue operation that does or does not run; the queue's size tells which."""
+    """Each case has a queue operation that does or does not run; the queue's size says which."""
     with new_session() as session:
         queue = tf.FIFOQueue(9, tf.float32, [[]])
         x = tf.placeholder(tf.float32, [], name="x")
@@ -757,7 +757,7 @@ def check_nothing_is_added_to_a_graph_while_a_request_reads_it() -> None:
         assert len(x.consumers()) == 1
 
 
-def check_a_forked_child_is_told() -> None:
+def check_a_forked_child_gets_an_error() -> None:
     with new_session() as session:
         x = tf.placeholder(tf.float32, [])
         y = x * 2.0

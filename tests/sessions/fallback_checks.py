@@ -60,7 +60,7 @@ def check_sessions_and_compiled_calls() -> None:
         raise AssertionError("a closed session ran")
 
 
-def check_a_forked_child_is_told() -> None:
+def check_a_forked_child_gets_an_error() -> None:
     with tf.Graph().as_default(), tf1sessions.Session() as session:
         session.run(tf.constant(1.0))
         child = os.fork()

@@ -21,7 +21,7 @@ import tf1sessions as t1
 from tf1sessions import errors
 from tf1sessions.runtime import private
 from tf1sessions.sessions import calls, gpu_settings, gpus, graphs, logical_devices, memory
-from tf1sessions.sessions.gpus import Gpu, Holder, Machine
+from tf1sessions.sessions.gpus import Gpu, Machine, MemoryHolder
 
 tf = t1.tf1
 MACHINE = {"gpus": [{"total_mb": 16000, "count": 2}], "cores": 8}
@@ -100,7 +100,7 @@ def check_applied_to_eager_tensorflow() -> None:
 
 
 class FakeConfig:
-    """``tf.config`` of a machine with two GPUs: notes what it is told, and fails as after TensorFlow's first use."""
+    """``tf.config`` of a machine with two GPUs: notes what it is given, and fails as after TensorFlow's first use."""
 
     LogicalDeviceConfiguration = tensorflow.config.LogicalDeviceConfiguration
 
@@ -125,7 +125,7 @@ class FakeConfig:
 
 
 def check_eager_tensorflow_gets_growth_limits_and_lanes() -> None:
-    def told(worker: int = 0, **arguments: Any) -> list[Any]:
+    def reported(worker: int = 0, **arguments: Any) -> list[Any]:
         config = FakeConfig()
         plan = t1.MemoryPlan(machine=MACHINE, **arguments)
         memory._apply_to_eager(config, plan.share(worker), plan.gpus == (), "here")
@@ -137,15 +137,15 @@ def check_eager_tensorflow_gets_growth_limits_and_lanes() -> None:
         ]
 
     visible = ("set_visible_devices", ["GPU:0"], "GPU")
-    assert told(growth=True) == [visible, ("set_memory_growth", "GPU:0", True)]
-    assert told(limit_mb=4000) == [visible, ("set_logical_device_configuration", "GPU:0", [4000])]
-    assert told(fraction=0.25) == [visible, ("set_logical_device_configuration", "GPU:0", [4000])]
+    assert reported(growth=True) == [visible, ("set_memory_growth", "GPU:0", True)]
+    assert reported(limit_mb=4000) == [visible, ("set_logical_device_configuration", "GPU:0", [4000])]
+    assert reported(fraction=0.25) == [visible, ("set_logical_device_configuration", "GPU:0", [4000])]
     with said() as lines:
-        assert told(fraction=0.25, growth=True) == [visible, ("set_memory_growth", "GPU:0", True)]
+        assert reported(fraction=0.25, growth=True) == [visible, ("set_memory_growth", "GPU:0", True)]
     assert len(lines) == 1 and "may take more than the 4000 MiB of worker 0" in lines[0], lines
-    assert told(fraction=0.25, lanes=2) == [visible, ("set_logical_device_configuration", "GPU:0", [2000, 2000])]
-    assert told(gpus=()) == [("set_visible_devices", [], "GPU")]
-    assert told(worker=1, workers=2, limit_mb=4000) == [
+    assert reported(fraction=0.25, lanes=2) == [visible, ("set_logical_device_configuration", "GPU:0", [2000, 2000])]
+    assert reported(gpus=()) == [("set_visible_devices", [], "GPU")]
+    assert reported(worker=1, workers=2, limit_mb=4000) == [
         ("set_intra_op_parallelism_threads", 4),
         ("set_inter_op_parallelism_threads", 4),
         ("set_visible_devices", ["GPU:1"], "GPU"),
@@ -295,7 +295,7 @@ def check_of_two_first_sessions_one_is_second() -> None:
 
         def init(self: Any, target: str, graph: Any, config: Any) -> None:
             asked.append(config.gpu_options.per_process_gpu_memory_fraction)
-            other = threading.Thread(target=probe)  # nobody else gets on while the first session is made
+            other = threading.Thread(target=probe)  # nothing else gets on while the first session is made
             other.start()
             other.join()
             original(self, target, graph, config)
@@ -327,7 +327,7 @@ def check_of_two_first_sessions_one_is_second() -> None:
 
 
 def check_eager_operations_that_came_first_have_settled_it() -> None:
-    """Eager TensorFlow has been used in this process (see the first check); here it is told that there is a GPU."""
+    """Eager TensorFlow has been used in this process (see the first check); here it is given a GPU."""
     with fresh(gpu=True):
         original = tf.config.list_physical_devices
         tf.config.list_physical_devices = lambda kind=None: ["GPU:0"] if kind == "GPU" else original(kind)
@@ -501,33 +501,33 @@ def check_a_session_whose_graph_is_not_on_the_lane_is_refused() -> None:
 
 @contextlib.contextmanager
 def driver(*free: float) -> Iterator[list[float]]:
-    """NVML that tells these sizes, one after another, and then the last one; gives what was told."""
-    told: list[float] = []
+    """NVML that gives these sizes, one after another, and then the last one; yields those that it gave."""
+    reported: list[float] = []
     original = gpus.look
 
     def look(environ: Any = None) -> Machine:
-        told.append(free[min(len(told), len(free) - 1)])
-        holders = (Holder(77, 9000.0, "python other.py"), Holder(78, None))
-        return Machine((Gpu(0, "A100", 16000.0, told[-1], 3, "GPU-1", holders),), 4, "NVML")
+        reported.append(free[min(len(reported), len(free) - 1)])
+        holders = (MemoryHolder(77, 9000.0, "python other.py"), MemoryHolder(78, None))
+        return Machine((Gpu(0, "A100", 16000.0, reported[-1], 3, "GPU-1", holders),), 4, "NVML")
 
     gpus.look = look  # type: ignore[assignment]
     try:
-        yield told
+        yield reported
     finally:
         gpus.look = original
 
 
 def check_waiting_ends_when_the_share_is_free() -> None:
-    with driver(16000, 100, 8599, 8600, 100) as told:
+    with driver(16000, 100, 8599, 8600, 100) as reported:
         plan = t1.MemoryPlan(fraction=0.5)
         plan.wait_for_memory(poll_secs=0.001, timeout_secs=60)
-        assert told == [16000, 100, 8599, 8600]
-    with driver(16000, 8600) as told:  # no wait at all
+        assert reported == [16000, 100, 8599, 8600]
+    with driver(16000, 8600) as reported:  # no wait at all
         t1.MemoryPlan(fraction=0.5).wait_for_memory(timeout_secs=0)
-        assert len(told) == 2
-    with driver(16000, 599, 600) as told:  # growth needs a context
+        assert len(reported) == 2
+    with driver(16000, 599, 600) as reported:  # growth needs a context
         t1.MemoryPlan(growth=True).wait_for_memory(poll_secs=0.001)
-        assert len(told) == 3
+        assert len(reported) == 3
 
 
 def check_waiting_that_takes_too_long_names_who_holds_the_memory() -> None:

@@ -79,7 +79,7 @@ PROGRAM = """
     pool.interrupt()
     report(interrupted=type(future.exception(30)).__name__)
 
-    pool = t1.ThreadSessionPool(1)  # nobody shuts it down
+    pool = t1.ThreadSessionPool(1)  # which is not shut down
     begun.clear()
     pool.submit(job)
     begun.wait(30)

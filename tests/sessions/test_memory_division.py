@@ -12,7 +12,7 @@ import pytest
 
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions.division import CONTEXT_MB, LEAST_MB, divide
-from tf1sessions.sessions.gpus import Gpu, Holder, Machine
+from tf1sessions.sessions.gpus import Gpu, Machine, MemoryHolder
 
 
 def machine(*sizes: tuple[float, float], cores: int = 16, **more: Any) -> Machine:
@@ -62,7 +62,7 @@ def test_a_share_at_the_edge() -> None:
         split(there, 2, fraction=0.4, reserve=1)
 
 
-def test_what_does_not_fit_is_told_with_what_would() -> None:
+def test_what_does_not_fit_is_reported_with_what_would() -> None:
     with pytest.raises(MemoryPlanError) as caught:
         split(ONE, 4, fraction=0.25)
     assert str(caught.value) == (
@@ -77,7 +77,7 @@ def test_what_does_not_fit_is_told_with_what_would() -> None:
 
 
 def test_who_holds_the_memory_is_named() -> None:
-    gpu = Gpu(0, "A100", 16000, 900, 0, holders=(Holder(77, 15000, "python train.py"), Holder(78, None)))
+    gpu = Gpu(0, "A100", 16000, 900, 0, holders=(MemoryHolder(77, 15000, "python train.py"), MemoryHolder(78, None)))
     for arguments in ({}, {"fraction": 0.5}):
         with pytest.raises(MemoryPlanError, match=r"\(process 77 python train.py, process 78\)"):
             split(Machine((gpu,), 4, "NVML"), 2, **arguments)

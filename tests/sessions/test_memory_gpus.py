@@ -21,7 +21,7 @@ import pytest
 
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions import gpus
-from tf1sessions.sessions.gpus import Gpu, Holder, Machine, look
+from tf1sessions.sessions.gpus import Gpu, Machine, MemoryHolder, look
 
 MIB = 2**20
 UUIDS = ("GPU-1a2b0000-aaaa", "GPU-1a2c0000-bbbb", "GPU-77770000-cccc")
@@ -108,7 +108,7 @@ def smi(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[list[str]]]:
 TWO = [("NVIDIA A100", 40960, 40000, [(os.getpid(), 500), (4_000_000, None)]), ("NVIDIA A100", 40960, 39000, [])]
 
 
-def test_nvml_tells_cards_and_holders(nvml: Callable[..., Any]) -> None:
+def test_nvml_gives_cards_and_holders(nvml: Callable[..., Any]) -> None:
     module = nvml(TWO)
     machine = look({})
     assert (machine.source, machine.is_here, machine.notes) == ("NVML", True, ())
@@ -117,7 +117,7 @@ def test_nvml_tells_cards_and_holders(nvml: Callable[..., Any]) -> None:
     assert (first.name, first.total_mb, first.free_mb) == ("NVIDIA A100", 40960.0, 40000.0)
     assert first.holders[0].pid == os.getpid() and first.holders[0].used_mb == 500.0
     assert "py" in first.holders[0].name  # its command, from /proc
-    assert first.holders[1] == Holder(4_000_000, None, "")
+    assert first.holders[1] == MemoryHolder(4_000_000, None, "")
     assert module.opened == 0
 
 
@@ -157,7 +157,7 @@ def test_nvidia_smi_where_nvml_is_missing(smi: Callable[..., Any]) -> None:
     assert (machine.source, machine.notes) == ("nvidia-smi", ())
     assert machine.gpus == (
         Gpu(0, "NVIDIA A100-SXM4-40GB", 40960.0, 40300.0, 0, UUIDS[0]),
-        Gpu(1, "Tesla T4", 16384.0, 16000.0, 1, UUIDS[1], (Holder(4000001, 350.0), Holder(4000002, None))),
+        Gpu(1, "Tesla T4", 16384.0, 16000.0, 1, UUIDS[1], (MemoryHolder(4000001, 350.0), MemoryHolder(4000002, None))),
     )
     assert all("--format=csv,noheader,nounits" in command for command in asked)
 

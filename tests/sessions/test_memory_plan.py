@@ -17,7 +17,7 @@ def test_memory_plan(check: str, findings: dict[str, str | None]) -> None:
 @pytest.mark.gpu
 @pytest.mark.slow
 def test_a_share_is_what_the_process_holds(run_python: Callable[..., PythonRun]) -> None:
-    """On a real GPU: the driver, asked for this process, tells the share that was planned, and a context."""
+    """On a real GPU: the driver, asked for this process, says the share that was planned, and a context."""
     done = run_python(
         """
         import os
@@ -68,7 +68,7 @@ def test_lanes_have_hard_caps(run_python: Callable[..., PythonRun]) -> None:
 
 
 def test_an_eager_operation_came_first(run_python: Callable[..., PythonRun]) -> None:
-    """The plan cannot be carried out any more, which is told; nothing is settled by it."""
+    """The plan cannot be carried out any more, which is reported; nothing is settled by it."""
     done = run_python(
         """
         import tensorflow

@@ -79,7 +79,7 @@ def raised(code: str) -> BaseException:
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "reported"),
     [
         ("xrange(3)", "xrange is range"),
         ("raw_input()", "raw_input is input"),
@@ -94,9 +94,9 @@ def raised(code: str) -> BaseException:
         ("import sys; print >>sys.stderr, 'text'", "print(text, file=file)"),
     ],
 )
-def test_a_name_of_python_2_gets_a_hint(code, told):
+def test_a_name_of_python_2_gets_a_hint(code, reported):
     text = python2.hint(raised(code))
-    assert text is not None and told in text and "2to3" in text
+    assert text is not None and reported in text and "2to3" in text
 
 
 @pytest.mark.parametrize(

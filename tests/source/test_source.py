@@ -132,7 +132,7 @@ def test_modules_beside_the_script_and_no_others(here: Path) -> None:
     assert [file.file for file in program.files][2] == "parts/layers.py"
 
 
-def test_a_module_that_cannot_be_read_is_told(here: Path) -> None:
+def test_a_module_that_cannot_be_read_is_reported(here: Path) -> None:
     (here / "train.py").write_text("import tensorflow as tf\n\nimport old, broken\n" + RESET)
     (here / "old.py").write_text("print 'x'\n")
     (here / "broken.py").write_text("def f(:\n")
@@ -203,7 +203,7 @@ def test_a_comment_in_a_cell_suppresses(here: Path) -> None:
     assert places("book.ipynb") == ["book.ipynb, cell 2, line 2"]
 
 
-def test_a_broken_cell_is_told_and_the_others_are_read(here: Path) -> None:
+def test_a_broken_cell_is_reported_and_the_others_are_read(here: Path) -> None:
     (here / "book.ipynb").write_text(notebook("import tensorflow as tf", "def f(:", RESET))
     found = check(read_script("book.ipynb"))
     assert [(finding.rule, str(finding.place)) for finding in found] == [

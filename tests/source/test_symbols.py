@@ -149,7 +149,7 @@ def test_sentences_are_of_the_longest_entry() -> None:
     assert symbol is not None and symbol.sentence == "Use tf.train.AdamOptimizer"
 
 
-def test_constants_are_told_apart() -> None:
+def test_constants_are_distinguished() -> None:
     found = [symbol for name in symbols.names() if (symbol := symbols.find(name)) is not None]
     constants = {symbol.name for symbol in found if symbol.kind == "constant"}
     assert {"tf.newaxis", "tf.VERSION", "tf.errors.NOT_FOUND"} <= constants

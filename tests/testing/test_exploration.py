@@ -1,4 +1,4 @@
-"""Every order of a program's threads: which are run, what is found in them, and how it is told."""
+"""Every order of a program's threads: which are run, what is found in them, and how it is reported."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_a_deadlock_is_known_at_once() -> None:
     assert str(error).count("waits for a lock") >= 2
 
 
-def test_a_wait_that_nobody_ends() -> None:
+def test_a_wait_that_nothing_ends() -> None:
     def body() -> None:
         came, ready = threading.Condition(), []
 

@@ -1,4 +1,4 @@
-"""Which calls nobody looks at the result of."""
+"""Which calls have results that nothing looks at."""
 
 from __future__ import annotations
 

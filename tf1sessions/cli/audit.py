@@ -47,10 +47,12 @@ _VERDICTS = {
 
 @click.command(context_settings=CONTEXT_SETTINGS)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("--all-steps", is_flag=True, help="Say, too, how far the steps functions and native go.")
+@click.option("--all-steps", is_flag=True, help="Also report how far the steps functions and native go.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for other tools, and nothing else.")
-@click.option("--html", "page", metavar="FILE", type=click.Path(dir_okay=False), help="Write a page to FILE, too.")
+@click.option(
+    "--html", "page", metavar="FILE", type=click.Path(dir_okay=False), help="Also write the report as an HTML page."
+)
 def audit(sources: tuple[str, ...], all_steps: bool, as_json: bool, as_sarif: bool, page: str | None) -> None:
     """Show where the code in SRC stands on its way from TensorFlow 1. Nothing of it is run.
 
@@ -59,7 +61,7 @@ def audit(sources: tuple[str, ...], all_steps: bool, as_json: bool, as_sarif: bo
     hand. What cannot be read is reported and does not end the rest.
 
     \b
-    Exit code: 0 with nothing left by hand, 1 with places by hand, 2 for a wrong call or where a file or
+    Exit code: 0 with nothing left by hand, 1 with places by hand, 2 for wrong usage or where a file or
     folder could not be opened.
 
     \b

@@ -92,10 +92,10 @@ def convert(
 ) -> None:
     """Write MODEL, which TensorFlow 1 wrote, as a SavedModel of TensorFlow 2 at OUT.
 
-    MODEL is all that `tf1sessions inspect` takes, or a Python function that builds a graph (train.py:build). OUT is a
-    folder that is not there yet; it is written whole or not at all. Plain TensorFlow 2 loads it with
-    tf.saved_model.load, calls it and trains it on. What was written is loaded again and compared with MODEL first.
-    A checkpoint without a graph becomes a checkpoint of objects; OUT is then its prefix.
+    MODEL is anything that `tf1sessions inspect` takes, or a Python function that builds a graph (train.py:build). OUT
+    is a folder that is not there yet; it is written whole or not at all. Plain TensorFlow 2 loads it with
+    tf.saved_model.load, calls it and continues its training. What was written is loaded again and compared with MODEL
+    first. A checkpoint without a graph becomes a checkpoint of objects; OUT is then its prefix.
 
     \b
     Examples:

@@ -28,8 +28,7 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
     "--run",
     "runs",
     is_flag=True,
-    help="Run each program too, with the arguments after --, and say what it does. Its output goes where it always "
-    "goes.",
+    help="Run each program too, with the arguments after --, and report what it does. Its output is not redirected.",
 )
 @click.option(
     "--time-limit",
@@ -68,7 +67,7 @@ def doctor(
     `# tf1sessions: ignore[rule]` on a line suppresses a rule there.
 
     \b
-    Exit code: 0 without errors, 1 with a finding that is one, 2 for a wrong call.
+    Exit code: 0 without errors, 1 with an error among the findings, 2 for wrong usage.
 
     \b
     Examples:

@@ -34,7 +34,7 @@ __all__ = ["launch"]
 @click.option("--ps", type=click.IntRange(0, 1000), default=1, metavar="N", help="Parameter servers. Default: 1.")
 @click.option("--workers", type=click.IntRange(0, 1000), default=2, metavar="N", help="Workers. Default: 2.")
 @click.option(
-    "--chief", is_flag=True, help="A chief besides the workers, as Estimators want it. Default: worker 0 is it."
+    "--chief", is_flag=True, help="A chief besides the workers, as Estimators expect. Default: worker 0 is the chief."
 )
 @click.option("--evaluator", is_flag=True, help="A task that evaluates checkpoints, for train_and_evaluate.")
 @click.option(
@@ -134,7 +134,7 @@ __all__ = ["launch"]
     type=int,
     metavar="N",
     callback=check_setting_option,
-    help="Threads of TensorFlow's two pools, each, a task's server. Default: cores / tasks.",
+    help="Threads in each of TensorFlow's two pools, for each task's server. Default: cores / tasks.",
 )
 @click.option(
     "--memory-fraction",
@@ -157,7 +157,7 @@ __all__ = ["launch"]
 def launch(
     ctx: click.Context, /, scripts: tuple[str, ...], module: str | None, form: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Run a distributed TensorFlow 1 program unmodified as a cluster on this machine, a process a task.
+    """Run a distributed TensorFlow 1 program unmodified as a cluster on this machine, one process for each task.
 
     Each task gets a free port, TF_CONFIG, and those of the flags --job_name, --task_index, --ps_hosts and
     --worker_hosts, or the like, that the program defines. When the workers are done, the parameter servers are ended.

@@ -89,7 +89,7 @@ class _Number(click.FloatRange):
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; with --watch a line for each look."
 )
-@click.option("--watch", is_flag=True, help="Then show, again and again, what each process holds. Ctrl-C ends it.")
+@click.option("--watch", is_flag=True, help="Then show repeatedly how much each process holds, until Ctrl-C.")
 @click.option("--every", type=_Number(min=0.1), default=2.0, metavar="SECS", help="How often to look. Default: 2.")
 def memory(
     workers: int,

@@ -15,8 +15,8 @@ from tf1sessions.cli.programs import check_setting_option
 from tf1sessions.source.program import Unread
 
 if TYPE_CHECKING:
-    from tf1sessions.cli.port_differences import Difference
-    from tf1sessions.cli.port_report import Report
+    from tf1sessions.cli.port_differences import PythonDifference
+    from tf1sessions.cli.port_report import PortReport
     from tf1sessions.porting.rewriting.rewrite import StepPort
     from tf1sessions.porting.rewriting.verification import StepVerification
     from tf1sessions.source.files import SourceText
@@ -50,7 +50,9 @@ _STEPS = ("py3", "v1", "clean", "functions", "native")
     help='Run a script of the sources ("train.py --steps 10") before and after each step, and keep the steps after '
     "which it computes the same.",
 )
-@click.option("--trace", metavar="FILE", help="With --verify: hold it against this recording of an older machine.")
+@click.option(
+    "--trace", metavar="FILE", help="With --verify: compare the program with this recording, made on an older machine."
+)
 @click.option(
     "--time-limit",
     type=float,
@@ -84,7 +86,7 @@ def port(
 
     \b
     Exit code: 0 when nothing is left to do by hand, 1 when something is, when a file could not be read, or when a step
-    was not kept, 2 for a wrong call.
+    was not kept, 2 for wrong usage.
 
     \b
     Examples:
@@ -99,7 +101,7 @@ def port(
         raise click.UsageError("--inputs is for --to v1 and the steps after it.")
     if verified is None and (trace is not None or time_limit is not None):
         raise click.UsageError("--trace and --time-limit are for --verify.")
-    from tf1sessions.cli.port_report import Report
+    from tf1sessions.cli.port_report import PortReport
     from tf1sessions.porting.rewriting.requirements_files import with_requirements
     from tf1sessions.porting.rewriting.rewrite import port as ported
     from tf1sessions.porting.rewriting.writing import check_out, over_all, write_copy, write_in_place
@@ -123,7 +125,7 @@ def port(
     elif out is not None:
         write_copy(paths, files, Path(out))
     changed = [file.before.path for file in files if file.is_changed]
-    report = Report(
+    report = PortReport(
         to=to,
         steps=tuple(steps),
         unread=steps[-1].unread if steps else tuple(each for each in read if isinstance(each, Unread)),
@@ -177,7 +179,7 @@ def _verifier(
     return lambda steps: verify_steps(steps, paths, program, trace=trace, time_limit=time_limit)
 
 
-def _differences(steps: Sequence[StepPort]) -> tuple[Difference, ...]:
+def _differences(steps: Sequence[StepPort]) -> tuple[PythonDifference, ...]:
     from tf1sessions.cli.port_differences import differences
 
     if not steps or steps[-1].step == "py3":  # it is run by tf1sessions run
@@ -203,7 +205,7 @@ def _check_committed(sources: Sequence[SourceText]) -> None:
         )
 
 
-def _print(report: Report, is_diff: bool, explain: bool) -> None:
+def _print(report: PortReport, is_diff: bool, explain: bool) -> None:
     from tf1sessions.cli.port_report import diffs, explanations, summary
     from tf1sessions.texts import printable
 

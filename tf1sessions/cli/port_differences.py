@@ -14,14 +14,14 @@ from tf1sessions.source.files import SourceText
 from tf1sessions.source.program import Program, SourceFile, SourceLine
 from tf1sessions.source.uses import FileUses, read_file
 
-__all__ = ["Difference", "differences"]
+__all__ = ["PythonDifference", "differences"]
 
 _SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed"])
 _OTHER_RULES = frozenset(name for name in RULES if not name.startswith("numpy-"))
 
 
 @dataclasses.dataclass(frozen=True)
-class Difference:
+class PythonDifference:
     """Something that plain Python computes otherwise.
 
     Attributes:
@@ -39,7 +39,7 @@ class Difference:
         return {"rule": self.rule, "place": dataclasses.asdict(self.place), "what": self.what}
 
 
-def differences(sources: Iterable[SourceText]) -> Iterator[Difference]:
+def differences(sources: Iterable[SourceText]) -> Iterator[PythonDifference]:
     """Yield what plain Python computes otherwise in these files; files that are no Python are passed over."""
     for source in sources:
         file = read_file(source)
@@ -49,7 +49,7 @@ def differences(sources: Iterable[SourceText]) -> Iterator[Difference]:
             yield from _of_printing(file)
 
 
-def _of_numpy(file: FileUses) -> Iterator[Difference]:
+def _of_numpy(file: FileUses) -> Iterator[PythonDifference]:
     source = file.source
     lines = tuple(source.text.split("\n"))
     cells = None
@@ -63,13 +63,13 @@ def _of_numpy(file: FileUses) -> Iterator[Difference]:
         return
     for finding in found:
         if finding.place is not None:
-            yield Difference(finding.rule, finding.place, f"{finding.title}. {finding.fix}")
+            yield PythonDifference(finding.rule, finding.place, f"{finding.title}. {finding.fix}")
 
 
-def _of_seeds(file: FileUses) -> Iterator[Difference]:
+def _of_seeds(file: FileUses) -> Iterator[PythonDifference]:
     for use in file.uses:
         if use.name in _SEEDS and use.call is not None:
-            yield Difference(
+            yield PythonDifference(
                 "seeds",
                 file.place(use.node),
                 "By a graph's seed plain Python draws other numbers than TensorFlow 1 did: for those, run the program "
@@ -78,13 +78,13 @@ def _of_seeds(file: FileUses) -> Iterator[Difference]:
             return
 
 
-def _of_printing(file: FileUses) -> Iterator[Difference]:
+def _of_printing(file: FileUses) -> Iterator[PythonDifference]:
     """Yield where a list of fetched values is printed as a whole: NumPy 2 writes scalars in it as np.float32(1.5)."""
     for function, call in file.calls.items():
         if not isinstance(function, ast.Name) or function.id != "print" or "print" in file.bound:
             continue
         if any(_is_list_of_values(file, each) for argument in call.args for each in _written(argument)):
-            yield Difference(
+            yield PythonDifference(
                 "numpy-printed-scalars",
                 file.place(call),
                 "Where a value in the list is a single number, NumPy 2 prints np.float32(1.5), NumPy 1 printed 1.5: "

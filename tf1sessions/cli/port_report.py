@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.port_differences import Difference
+from tf1sessions.cli.port_differences import PythonDifference
 from tf1sessions.porting.rewriting.descriptions import described
-from tf1sessions.porting.rewriting.rewrite import FilePort, Note, StepPort
+from tf1sessions.porting.rewriting.rewrite import FilePort, PortNote, StepPort
 from tf1sessions.source.files import SourceText
 from tf1sessions.source.program import Unread
 from tf1sessions.texts import counted, printable
 
-__all__ = ["Report", "diffs", "explanations", "summary"]
+__all__ = ["PortReport", "diffs", "explanations", "summary"]
 
 if TYPE_CHECKING:
     from tf1sessions.porting.rewriting.verification import StepVerification
@@ -38,7 +38,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Report:
+class PortReport:
     """Results of a port, for its report.
 
     Attributes:
@@ -55,14 +55,14 @@ class Report:
     to: str
     steps: tuple[StepPort, ...]
     unread: tuple[Unread, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[PythonDifference, ...]
     written: tuple[Path, ...]
     out: str | None
     verifications: tuple[StepVerification, ...] = ()
     trace: str | None = None
 
     @property
-    def by_hand(self) -> list[Note]:
+    def by_hand(self) -> list[PortNote]:
         return [note for step in self.steps for note in _notes(step) if note.kind == "by hand"]
 
     @property
@@ -85,7 +85,7 @@ class Report:
         }
 
 
-def _notes(step: StepPort) -> Iterator[Note]:
+def _notes(step: StepPort) -> Iterator[PortNote]:
     for file in step.files:
         yield from file.notes
 
@@ -149,7 +149,7 @@ def _lines(source: SourceText) -> list[str]:
 # -- the summary ------------------------------------------------------------------------------------------------------
 
 
-def summary(report: Report) -> Iterator[str]:
+def summary(report: PortReport) -> Iterator[str]:
     """Yield the lines that say what was changed by which rule, what is left, and what could not be read."""
     for step in report.steps:
         changed = sum(file.is_changed for file in step.files)
@@ -169,14 +169,14 @@ def summary(report: Report) -> Iterator[str]:
     yield _outcome(report)
 
 
-def _block(title: str, notes: Iterable[Note]) -> Iterator[str]:
+def _block(title: str, notes: Iterable[PortNote]) -> Iterator[str]:
     lines = [f"    {note.place}: {note.what} [{note.rule}]" for note in notes]
     if lines:
         yield f"  {title}:"
         yield from lines
 
 
-def _verified(report: Report) -> Iterator[str]:
+def _verified(report: PortReport) -> Iterator[str]:
     seeds = "with today's seeds (TensorFlow 1's need tf1sessions run)"
     yield f"verified, {seeds}:" if report.trace is None else f"verified against {report.trace}:"
     for each in report.verifications:
@@ -185,7 +185,7 @@ def _verified(report: Report) -> Iterator[str]:
             yield from (f"    {line}" for line in str(each.comparison).splitlines())
 
 
-def _grouped(differences: Iterable[Difference]) -> Iterator[str]:
+def _grouped(differences: Iterable[PythonDifference]) -> Iterator[str]:
     """A line for each sentence, with the places that it is about."""
     places: dict[tuple[str, str], list[str]] = {}
     for each in differences:
@@ -195,7 +195,7 @@ def _grouped(differences: Iterable[Difference]) -> Iterator[str]:
         yield f"  {', '.join(found[:_PLACES_SHOWN])}{more}: {what} [{rule}]"
 
 
-def _outcome(report: Report) -> str:
+def _outcome(report: PortReport) -> str:
     left = [counted(len(report.by_hand), "place") + " to do by hand"] if report.by_hand else []
     left += [counted(len(report.unread), "file") + " not read"] if report.unread else []
     done = f"{counted(len(report.written), 'file')} written" if report.written else "nothing written"
@@ -204,11 +204,11 @@ def _outcome(report: Report) -> str:
     return ", ".join([done, *left])
 
 
-def explanations(report: Report) -> Iterator[str]:
+def explanations(report: PortReport) -> Iterator[str]:
     """Yield each rule that changed or remarked something: what it does, its page, and its places."""
     sentences = described()
     for step in report.steps:
-        by_rule: dict[str, list[Note]] = {}
+        by_rule: dict[str, list[PortNote]] = {}
         for note in _notes(step):
             by_rule.setdefault(note.rule, []).append(note)
         for rule, notes in by_rule.items():

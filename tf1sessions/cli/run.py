@@ -107,7 +107,7 @@ __all__ = ["run"]
     type=int,
     metavar="N",
     callback=check_setting_option,
-    help="Threads of TensorFlow's two pools, each, a job. Default: cores / jobs at once.",
+    help="Threads in each of TensorFlow's two pools, for each job. Default: cores / jobs at once.",
 )
 @click.option(
     "--memory-fraction",
@@ -121,7 +121,7 @@ __all__ = ["run"]
     type=int,
     metavar="MB",
     callback=check_setting_option,
-    help="Cap of a GPU's memory for each job, instead.",
+    help="A hard limit for each job in MiB of a GPU's memory, in place of a share.",
 )
 @click.option(
     "--gpus",
@@ -143,8 +143,8 @@ __all__ = ["run"]
     type=click.Choice(["tf1", "tf2", "report"]),
     callback=check_setting_option,
     help="How random operations without a seed get one in a graph with a seed: tf1, as TensorFlow 1 counted "
-    "operations (the default), or tf2. report: tf1, and at a job's end, which seeds are exact, and from which call on "
-    "that is not known.",
+    "operations (the default), or tf2. report: as tf1, and a list at a job's end: which seeds are exact, and from "
+    "which call on that is not known.",
 )
 @click.option(
     "--warnings",
@@ -154,7 +154,8 @@ __all__ = ["run"]
 @click.option(
     "--requirements",
     metavar="FILE",
-    help="Say first which lines of this requirements.txt are not met here, and what is used instead. Installs nothing.",
+    help="First list the lines of this requirements.txt that are not met here, and what is used instead. Installs "
+    "nothing.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the jobs, run nothing.")
 @click.option(
@@ -184,7 +185,7 @@ def run(
 
     "import tensorflow" in them gives TensorFlow 1. Each job's output goes to a log in the run folder, beside jobs.json
     with every job's state, exit code, time and memory. A single job also reads and writes the terminal as under python,
-    and gives its own exit code; else it is 0 if all succeeded, 1 if one did not, 2 for a wrong call.
+    and gives its own exit code. Otherwise it is 0 if all jobs succeeded, 1 if one did not, 2 for wrong usage.
 
     \b
     Examples:

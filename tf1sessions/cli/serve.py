@@ -33,12 +33,29 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--token-file", metavar="FILE", help="Clients must show the token in it: Authorization: Bearer TOKEN.")
 @click.option("--tls-cert", metavar="FILE", help="A certificate in PEM; needs --tls-key.")
 @click.option("--tls-key", metavar="FILE", help="Its key.")
-@click.option("--max-body", type=click.IntRange(1), default=64, show_default=True, metavar="MB", help="Of a request.")
 @click.option(
-    "--max-decoded", type=click.IntRange(1), default=256, show_default=True, metavar="MB", help="A request's arrays."
+    "--max-body",
+    type=click.IntRange(1),
+    default=64,
+    show_default=True,
+    metavar="MB",
+    help="The largest body of a request.",
 )
 @click.option(
-    "--max-rows", type=click.IntRange(1), default=65_536, show_default=True, metavar="N", help="Of a request."
+    "--max-decoded",
+    type=click.IntRange(1),
+    default=256,
+    show_default=True,
+    metavar="MB",
+    help="The largest size of a request's arrays.",
+)
+@click.option(
+    "--max-rows",
+    type=click.IntRange(1),
+    default=65_536,
+    show_default=True,
+    metavar="N",
+    help="The most rows of a request.",
 )
 @click.option(
     "--max-waiting",
@@ -54,7 +71,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="For the answer to a request.",
+    help="The time limit for the answer to a request.",
 )
 @click.option(
     "--poll",
@@ -72,7 +89,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     metavar="SECONDS",
     help="How long requests may go on after SIGTERM, or after their version was replaced.",
 )
-@click.option("--memory-mb", type=click.FloatRange(1), metavar="MB", help="What of the GPU's memory is taken.")
+@click.option("--memory-mb", type=click.FloatRange(1), metavar="MB", help="How much of the GPU's memory is taken.")
 @click.option(
     "--lanes",
     type=click.IntRange(1, 64),
@@ -106,7 +123,7 @@ def serve(
 ) -> None:
     """Serve models that TensorFlow 1 wrote, as TensorFlow Serving does.
 
-    A MODEL is all that `tf1sessions inspect` takes, or a folder with numbered folders, one for each version; a new
+    A MODEL is anything that `tf1sessions inspect` takes, or a folder with numbered folders, one for each version; a new
     version is taken up, and the old one goes when its requests have ended. NAME=PATH says what clients call it. The
     interfaces are TensorFlow Serving's REST API and gRPC, and KServe's v2; a page is at /, metrics are at /metrics.
 

@@ -24,13 +24,17 @@ __all__ = ["verify"]
 @click.option(
     "--all-tensors",
     is_flag=True,
-    help="Compare every tensor that the outputs are made of and both sides have; find the first that parts.",
+    help="Compare every tensor that the outputs are made of and both sides have; find the first that differs.",
 )
 @click.option("--html", "page", metavar="FILE", help="Write a page with a plot of the error along the graph.")
 @click.option("--json", "as_json", is_flag=True, help="Print all that was found as JSON, and nothing else.")
 @click.option("--tolerances", metavar="FILE", help="Records of what is allowed, as TOML or JSON, before the defaults.")
 @click.option(
-    "--map", "names", metavar="LEFT=RIGHT", multiple=True, help="Which input or output is which. May be given often."
+    "--map",
+    "names",
+    metavar="LEFT=RIGHT",
+    multiple=True,
+    help="Pair an input or output of LEFT with one of RIGHT. May be given often.",
 )
 @click.option(
     "--output",
@@ -46,23 +50,21 @@ __all__ = ["verify"]
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Of the inputs that are made.",
+    help="The seed of inputs that are made.",
 )
 @click.option("--allow-op", "allow_ops", metavar="OP", multiple=True, help="A risky operation that a model may run.")
 @click.option(
     "--given",
     type=click.Choice(["variables", "feeds", "seeds"]),
     multiple=True,
-    help="What a script gets from the recording that it is held against. May be given often.",
+    help="What a script gets from the recording that it is compared with. May be given often.",
 )
 @click.option(
     "--seeds",
     type=click.Choice(["tf1", "tf2"]),
     help="How operations of such a script that have no seed of their own get one. Default: tf1.",
 )
-@click.option(
-    "--once", is_flag=True, help="Run such a script once alone, even where a second run would find the cause."
-)
+@click.option("--once", is_flag=True, help="Run such a script only once, even where a second run would find the cause.")
 @click.pass_context
 def verify(
     ctx: click.Context,
@@ -84,12 +86,13 @@ def verify(
 ) -> None:
     """Run LEFT and RIGHT on the same inputs, and compare the outputs.
 
-    A side is a model that TensorFlow 1 wrote (all that `tf1sessions inspect` takes), a SavedModel of TensorFlow 2, a
-    Python function (module.py:function), a script (train.py: the graph and the variables that its last session
-    leaves), or a recording (trace.npz). A script is held against a recording call by call, and a diagnosis says whether
-    a difference comes from seeds, from a kernel, or from the code. LEFT is the reference. What follows -- are the
-    arguments of a script, by default those of the recording. The exit code is 0 if RIGHT has all outputs of LEFT and
-    all that was compared is equal within its tolerance, 1 if not, and 2 for a wrong call.
+    A side is a model that TensorFlow 1 wrote (anything that `tf1sessions inspect` takes), a SavedModel of
+    TensorFlow 2, a Python function (module.py:function), a script (train.py: the graph and the variables that its
+    last session leaves), or a recording (trace.npz). A script is compared with a recording call by call, and a
+    diagnosis says whether a difference comes from seeds, from a kernel, or from the code. LEFT is the reference.
+    What follows -- are the arguments of a script, by default those of the recording. The exit code is 0 if RIGHT
+    has all outputs of LEFT and all that was compared is equal within its tolerance, 1 if not, and 2 for wrong
+    usage.
 
     \b
     Examples:

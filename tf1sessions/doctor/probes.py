@@ -38,8 +38,8 @@ from tf1sessions import forks
 from tf1sessions.doctor.notes import NoteWriter
 from tf1sessions.doctor.tallies import (
     Builder,
-    Constant,
-    Feeds,
+    ConvertedFeeds,
+    FedConstant,
     GraphRecord,
     Local,
     Promotion,
@@ -116,8 +116,8 @@ class _Watch:
         self._first_device: tuple[str, Spot | None] | None = None  # what initialised TensorFlow's devices, and where
         self._records: list[GraphRecord] = []
         self._sessions: weakref.WeakKeyDictionary[Any, Spot | None] = weakref.WeakKeyDictionary()
-        self._feeds: dict[Any, Feeds] = {}
-        self._constants: dict[Any, Constant] = {}
+        self._feeds: dict[Any, ConvertedFeeds] = {}
+        self._constants: dict[Any, FedConstant] = {}
         self._promotions: dict[Spot | None, Promotion] = {}
         self._coordinators: list[_Coordinated] = []
         self._runners: list[tuple[Any, Spot | None]] = []
@@ -527,7 +527,7 @@ class _Watch:
         key = (spot, feed.tensor.name)
         noted = self._feeds.get(key)
         if noted is None:
-            noted = self._feeds[key] = Feeds(spot, feed.tensor.name, given, str(feed.dtype))
+            noted = self._feeds[key] = ConvertedFeeds(spot, feed.tensor.name, given, str(feed.dtype))
         noted.count += 1
         noted.nbytes += result.nbytes
         noted.seconds += seconds
@@ -546,9 +546,9 @@ class _Watch:
             shape = operation.outputs[0].shape
             nbytes = (shape.num_elements() or 0) * operation.outputs[0].dtype.size
             if nbytes >= _BIG_BYTES:
-                self._count_constant(plan, Constant(spot_of_program(), operation.name, nbytes))
+                self._count_constant(plan, FedConstant(spot_of_program(), operation.name, nbytes))
 
-    def _count_constant(self, plan: Any, constant: Constant) -> None:
+    def _count_constant(self, plan: Any, constant: FedConstant) -> None:
         constant = self._constants.setdefault((constant.spot, constant.name), constant)
         constant.runs += 1  # the run that it was made for
         run = plan.run
@@ -662,11 +662,11 @@ class _Watch:
             "threads": [_about(thread, about) for thread, about in threads.items()],
             "sites": sorted(sites, key=lambda site: -site["episodes"])[:_MOST_REPORTED],
             "feeds": [
-                {name: getattr(feed, name) for name in Feeds.__slots__}
+                {name: getattr(feed, name) for name in ConvertedFeeds.__slots__}
                 for feed in sorted(self._feeds.values(), key=lambda feed: -feed.seconds)[:_MOST_REPORTED]
             ],
             "constants": [
-                {name: getattr(constant, name) for name in Constant.__slots__}
+                {name: getattr(constant, name) for name in FedConstant.__slots__}
                 for constant in sorted(self._constants.values(), key=lambda one: -one.runs)[:_MOST_REPORTED]
             ],
             "promotions": [

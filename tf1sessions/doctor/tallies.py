@@ -16,8 +16,8 @@ from tf1sessions.sessions.watchdog import is_program
 
 __all__ = [
     "Builder",
-    "Constant",
-    "Feeds",
+    "ConvertedFeeds",
+    "FedConstant",
     "GraphRecord",
     "Local",
     "Promotion",
@@ -166,7 +166,7 @@ class GraphRecord:
         self.reported = False
 
 
-class Feeds:
+class ConvertedFeeds:
     """Values that were converted for one placeholder at one line."""
 
     __slots__ = ("count", "given", "nbytes", "seconds", "spot", "taken", "tensor")
@@ -177,7 +177,7 @@ class Feeds:
         self.seconds = 0.0
 
 
-class Constant:
+class FedConstant:
     __slots__ = ("name", "nbytes", "runs", "spot")
 
     def __init__(self, spot: Spot | None, name: str, nbytes: int) -> None:

@@ -73,7 +73,7 @@ def _data(artifact: Artifact, inspection: Inspection) -> dict[str, Any]:
     given = {node_of(each.tensor) for each in inspection.outputs}
     kinds = list(_KINDS)
 
-    def kind(node: _Node) -> str:
+    def kind(node: _DrawnNode) -> str:
         if node.name in unknown:
             return "unknown"
         if node.name in fed:
@@ -101,7 +101,7 @@ def _data(artifact: Artifact, inspection: Inspection) -> dict[str, Any]:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Node:
+class _DrawnNode:
     """A node of the graph, or of a function in it: then its name is ``function/node``.
 
     ``inputs`` are the names of nodes with the numbers of their outputs.
@@ -115,7 +115,7 @@ class _Node:
     function: str | None = None
 
 
-def _nodes(graph_def: Any) -> Iterator[_Node]:
+def _nodes(graph_def: Any) -> Iterator[_DrawnNode]:
     """The nodes of a graph and of its functions, the arguments of these too; each name once."""
     seen = set()
     for node in (*_of_graph(graph_def), *_of_functions(graph_def)):
@@ -124,22 +124,22 @@ def _nodes(graph_def: Any) -> Iterator[_Node]:
             yield node
 
 
-def _of_graph(graph_def: Any) -> Iterator[_Node]:
+def _of_graph(graph_def: Any) -> Iterator[_DrawnNode]:
     for node in graph_def.node:
         inputs = []
         for entry in node.input:
             if not entry.startswith("^"):
                 name = node_of(entry)
                 inputs.append((name, int(entry[len(name) + 1 :] or 0)))
-        yield _Node(node.name, node.op, node, inputs, [entry[1:] for entry in node.input if entry.startswith("^")])
+        yield _DrawnNode(node.name, node.op, node, inputs, [entry[1:] for entry in node.input if entry.startswith("^")])
 
 
-def _of_functions(graph_def: Any) -> Iterator[_Node]:
+def _of_functions(graph_def: Any) -> Iterator[_DrawnNode]:
     for function in graph_def.library.function:
         name = function.signature.name
         body = {node.name: node for node in function.node_def}
         for argument in function.signature.input_arg:
-            yield _Node(f"{name}/{argument.name}", "argument", type(graph_def)().node.add(), (), (), name)
+            yield _DrawnNode(f"{name}/{argument.name}", "argument", type(graph_def)().node.add(), (), (), name)
         for node in function.node_def:
             inputs, controls = [], []
             for entry in node.input:
@@ -148,7 +148,7 @@ def _of_functions(graph_def: Any) -> Iterator[_Node]:
                     controls.append(f"{name}/{source}")
                 else:
                     inputs.append((f"{name}/{source}", _number_of(body.get(source), output)))
-            yield _Node(f"{name}/{node.name}", node.op, node, inputs, controls, name)
+            yield _DrawnNode(f"{name}/{node.name}", node.op, node, inputs, controls, name)
 
 
 def _number_of(node: Any, output: str) -> int:
@@ -200,7 +200,7 @@ def _kind(op: str, is_weight: bool) -> str:
     return "arithmetic" if flops.has_rule(op) else "moving"
 
 
-def _outputs(node: _Node, inspection: Inspection) -> Iterable[str]:
+def _outputs(node: _DrawnNode, inspection: Inspection) -> Iterable[str]:
     """The dtype and shape of each output of a node, as far as known."""
     shapes = inspection.shapes.get(node.name, ())
     definition = private.op_def_registry.get(node.op)
@@ -227,7 +227,7 @@ def _shape_text(shape: Shape) -> str:
     )
 
 
-def _flops(node: _Node, inspection: Inspection) -> int:
+def _flops(node: _DrawnNode, inspection: Inspection) -> int:
     if node.name not in inspection.needed:
         return 0
     shapes = inspection.shapes

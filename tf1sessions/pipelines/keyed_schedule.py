@@ -22,12 +22,12 @@ import heapq
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Entry", "KeyQueue", "KeyedSchedule", "RankedQueue"]
+__all__ = ["KeyQueue", "KeyedSchedule", "RankedQueue", "ScheduledItem"]
 
 Rank = tuple[float, int]  # priority and number, or deadline and number; no two are equal
 
 
-class Entry:
+class ScheduledItem:
     """The fields of an item that a schedule needs.
 
     Attributes:
@@ -46,7 +46,7 @@ class Entry:
 
 
 _T = TypeVar("_T")
-_E = TypeVar("_E", bound=Entry)
+_E = TypeVar("_E", bound=ScheduledItem)
 
 
 class RankedQueue(Generic[_T]):

@@ -4,9 +4,9 @@
 
     feeds with rows ─▶ each operation's rule ─▶ a state for each of its outputs ─▶ that of a fetch
 
-A state says where a tensor has the rows: on one axis (:class:`Rows`); nowhere, because it does not depend on them
-(``FREE``); only their number (``COUNT``); as the elements of a TensorArray (:class:`Elements`); or that it mixes them
-(:class:`Mixed`, which names the operation that does it).
+A state says where a tensor has the rows: on one axis (:class:`RowsAlong`); nowhere, because it does not depend on them
+(``FREE``); only their number (``COUNT``); as the elements of a TensorArray (:class:`ElementStates`); or that it mixes
+them (:class:`Mixed`, which names the operation that does it).
 
 The rules are an allow-list: an operation without a rule mixes whatever rows it gets. So does one whose rule needs to
 know what the graph leaves open, such as an axis that is computed. Loops are followed until no state changes, functions
@@ -28,10 +28,10 @@ from tf1sessions.pipelines.row_states import (
     ROW_COUNT,
     SOME_COUNT,
     SOME_SIZE,
-    Elements,
+    ElementStates,
     GraphLeavesOpen,
     Mixed,
-    Rows,
+    RowsAlong,
     RuleCall,
     State,
     StateNotYetKnown,
@@ -163,7 +163,7 @@ class RowStates:
         if mixed is not None:
             return [mixed] * count
         if kind in ("TensorArrayV3", "TensorListReserve", "EmptyTensorList"):
-            return [Elements()] if count == 1 else [FREE, Elements()]
+            return [ElementStates()] if count == 1 else [FREE, ElementStates()]
         if all(state == FREE for state in known):
             return [FREE] * count
         if kind in _ON_SIZES and set(known) <= {FREE, COUNT}:
@@ -186,10 +186,10 @@ class RowStates:
         first = next((state for state in states if isinstance(state, Mixed)), states[0])
         if isinstance(first, Mixed):
             return first
-        if any(isinstance(state, Elements) for state in states):
-            elements = {state.of for state in states if isinstance(state, Elements)} - {None}
-            if len(elements) <= 1 and all(isinstance(state, Elements) for state in states):
-                return Elements(elements.pop() if elements else None)
+        if any(isinstance(state, ElementStates) for state in states):
+            elements = {state.of for state in states if isinstance(state, ElementStates)} - {None}
+            if len(elements) <= 1 and all(isinstance(state, ElementStates) for state in states):
+                return ElementStates(elements.pop() if elements else None)
             return Mixed(operation.name, operation.type)
         kinds = set(states)
         if len(kinds) == 1:
@@ -258,7 +258,7 @@ class RowStates:
             return None
         state = self._states.get(id(tensor), COUNT)
         found: list[Any] = [SOME_SIZE if size is None else size for size in tensor.shape.as_list()]
-        if isinstance(state, Rows):
+        if isinstance(state, RowsAlong):
             found[state.axis] = ROW_COUNT if state.block == 1 else SOME_COUNT
         elif state != FREE:
             found = [SOME_COUNT if size == SOME_SIZE else size for size in found]

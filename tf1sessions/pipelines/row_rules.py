@@ -13,10 +13,10 @@ from tf1sessions.pipelines.row_states import (
     FREE,
     ROW_COUNT,
     SOME_COUNT,
-    Elements,
+    ElementStates,
     GraphLeavesOpen,
     Mixed,
-    Rows,
+    RowsAlong,
     RuleCall,
     State,
     StateNotYetKnown,
@@ -63,8 +63,8 @@ def _elementwise(call: RuleCall, indices: Sequence[int] | None = None) -> State:
     """Inputs that broadcast against each other."""
     chosen = range(len(call.inputs)) if indices is None else indices
     states = [call.inputs[index] for index in chosen]
-    rows = [(index, state) for index, state in zip(chosen, states, strict=True) if isinstance(state, Rows)]
-    if COUNT in states or any(isinstance(state, Elements) for state in states):
+    rows = [(index, state) for index, state in zip(chosen, states, strict=True) if isinstance(state, RowsAlong)]
+    if COUNT in states or any(isinstance(state, ElementStates) for state in states):
         raise GraphLeavesOpen
     if len(chosen) == 1:
         return rows[0][1]
@@ -77,16 +77,16 @@ def _elementwise(call: RuleCall, indices: Sequence[int] | None = None) -> State:
         raise GraphLeavesOpen
     [(place, block, outermost)] = places
     for index in chosen:
-        if not isinstance(call.inputs[index], Rows) and call.size(index, place) != 1:
+        if not isinstance(call.inputs[index], RowsAlong) and call.size(index, place) != 1:
             raise GraphLeavesOpen
-    return Rows(max(ranks.values()) + place, block, outermost)
+    return RowsAlong(max(ranks.values()) + place, block, outermost)
 
 
 def _select(call: RuleCall) -> State:
     """Select: a condition with rank 1 chooses whole rows."""
     if call.operation.inputs[0].shape.rank == 1 and call.rank(1) > 1:
-        if all(state == Rows(0) for state in call.inputs):
-            return Rows(0)
+        if all(state == RowsAlong(0) for state in call.inputs):
+            return RowsAlong(0)
         raise GraphLeavesOpen
     return _elementwise(call)
 
@@ -124,10 +124,10 @@ def _space_to_batch(call: RuleCall) -> State:
     if call.operation.type.startswith("SpaceToBatch"):
         if rows.block != 1:
             raise GraphLeavesOpen
-        return Rows(0, block, outermost=block == 1)
+        return RowsAlong(0, block, outermost=block == 1)
     if rows.block != block or (rows.outermost and block != 1):
         raise GraphLeavesOpen
-    return Rows(0)
+    return RowsAlong(0)
 
 
 def _batch_norm(call: RuleCall) -> Sequence[State]:
@@ -141,10 +141,10 @@ def _batch_norm(call: RuleCall) -> Sequence[State]:
 
 def _matmul(call: RuleCall) -> State:
     left, right = call.inputs
-    if isinstance(left, Rows) and right == FREE:
+    if isinstance(left, RowsAlong) and right == FREE:
         if left.axis == (1 if call.attribute("transpose_a") else 0):
             return left.at(0)
-    elif left == FREE and isinstance(right, Rows) and right.axis == (0 if call.attribute("transpose_b") else 1):
+    elif left == FREE and isinstance(right, RowsAlong) and right.axis == (0 if call.attribute("transpose_b") else 1):
         return right.at(1)
     raise GraphLeavesOpen
 
@@ -155,11 +155,11 @@ def _batch_matmul(call: RuleCall) -> State:
     found = set()
     for index, flag in ((0, "adj_x"), (1, "adj_y")):
         state = call.inputs[index]
-        if not isinstance(state, Rows):
+        if not isinstance(state, RowsAlong):
             continue
         place = state.axis - ranks[index]
         if place < -2:
-            if not isinstance(call.inputs[1 - index], Rows) and call.size(1 - index, place) != 1:
+            if not isinstance(call.inputs[1 - index], RowsAlong) and call.size(1 - index, place) != 1:
                 raise GraphLeavesOpen
             found.add(state.at(rank + place))
         elif place == ((-1 if call.attribute(flag) else -2) if index == 0 else (-2 if call.attribute(flag) else -1)):
@@ -167,7 +167,7 @@ def _batch_matmul(call: RuleCall) -> State:
             found.add(state.at(rank - 2 + index))
         else:
             raise GraphLeavesOpen
-    if len(found) != 1 or any(state not in (FREE,) and not isinstance(state, Rows) for state in call.inputs):
+    if len(found) != 1 or any(state not in (FREE,) and not isinstance(state, RowsAlong) for state in call.inputs):
         raise GraphLeavesOpen
     return found.pop()
 
@@ -180,7 +180,7 @@ def _einsum(call: RuleCall) -> State:
     if "." in equation or "->" not in equation:
         raise GraphLeavesOpen
     for part, state in zip(parts, call.inputs, strict=True):
-        if isinstance(state, Rows):
+        if isinstance(state, RowsAlong):
             labels.add(part[state.axis])
             found.add((state.block, state.outermost))
         elif state != FREE:
@@ -189,11 +189,11 @@ def _einsum(call: RuleCall) -> State:
         raise GraphLeavesOpen
     [label] = labels
     for part, state in zip(parts, call.inputs, strict=True):
-        if part.count(label) != (1 if isinstance(state, Rows) else 0):
+        if part.count(label) != (1 if isinstance(state, RowsAlong) else 0):
             raise GraphLeavesOpen
     if result.count(label) != 1:
         raise GraphLeavesOpen
-    return Rows(result.index(label))
+    return RowsAlong(result.index(label))
 
 
 def _reduction(call: RuleCall) -> State:
@@ -231,7 +231,7 @@ def _reverse_sequence(call: RuleCall) -> State:
     if rows.axis == along or rows.block != 1:
         raise GraphLeavesOpen
     lengths = call.inputs[1]
-    if (lengths == FREE and rows.axis != batch) or (lengths == Rows(0) and rows.axis == batch):
+    if (lengths == FREE and rows.axis != batch) or (lengths == RowsAlong(0) and rows.axis == batch):
         return rows
     raise GraphLeavesOpen
 
@@ -251,9 +251,9 @@ def _cross_entropy(call: RuleCall) -> Sequence[State]:
 
 def _in_top(call: RuleCall) -> State:
     call.free(*range(2, len(call.inputs)))
-    if call.inputs[0] != Rows(0) or call.inputs[1] != Rows(0):
+    if call.inputs[0] != RowsAlong(0) or call.inputs[1] != RowsAlong(0):
         raise GraphLeavesOpen
-    return Rows(0)
+    return RowsAlong(0)
 
 
 def _concat(call: RuleCall) -> State:
@@ -348,7 +348,7 @@ def _reshape(call: RuleCall) -> State:
     if entries is None or not entries:
         raise GraphLeavesOpen
     if entries[0] == ROW_COUNT and ROW_COUNT not in entries[1:]:
-        return Rows(0)
+        return RowsAlong(0)
     if entries[0] not in (-1, SOME_COUNT) or not all(type(size) is int and size > 0 for size in entries[1:]):
         raise GraphLeavesOpen
     per_entry = 1
@@ -360,7 +360,7 @@ def _reshape(call: RuleCall) -> State:
         for size in sizes:
             elements *= size
         if per_entry and elements % per_entry == 0:
-            return Rows(0, elements // per_entry)
+            return RowsAlong(0, elements // per_entry)
         raise GraphLeavesOpen
     known = 1
     for size in reversed(sizes):  # the sizes at the end that are known
@@ -368,9 +368,9 @@ def _reshape(call: RuleCall) -> State:
             break
         known *= size
         if per_entry and known % per_entry == 0:
-            return Rows(0, 0)
+            return RowsAlong(0, 0)
     if per_entry == 1:
-        return Rows(0, 0)
+        return RowsAlong(0, 0)
     raise GraphLeavesOpen
 
 
@@ -430,11 +430,11 @@ def _gather(call: RuleCall) -> State:
         batch = call.attribute("batch_dims")
     table, indices = call.inputs[:2]
     if batch:
-        if table == indices == Rows(0) and axis >= batch:
-            return Rows(0)
-    elif table == FREE and isinstance(indices, Rows):
+        if table == indices == RowsAlong(0) and axis >= batch:
+            return RowsAlong(0)
+    elif table == FREE and isinstance(indices, RowsAlong):
         return indices.at(axis + indices.axis)
-    elif isinstance(table, Rows) and indices == FREE and axis != table.axis:
+    elif isinstance(table, RowsAlong) and indices == FREE and axis != table.axis:
         return table.at(table.axis if table.axis < axis else table.axis - 1 + call.rank(1))
     raise GraphLeavesOpen
 
@@ -469,7 +469,7 @@ def _made_for_rows(call: RuleCall, sizes: int, value: int | None) -> State:
     entries = call.all.entries(call.operation.inputs[sizes])
     if entries is None or entries.count(ROW_COUNT) != 1 or SOME_COUNT in entries:
         raise GraphLeavesOpen
-    return Rows(entries.index(ROW_COUNT))
+    return RowsAlong(entries.index(ROW_COUNT))
 
 
 def _fill(call: RuleCall) -> State:
@@ -480,14 +480,14 @@ def _broadcast_to(call: RuleCall) -> State:
     entries = call.all.entries(call.operation.inputs[1])
     if entries is None:
         raise GraphLeavesOpen
-    if isinstance(call.inputs[0], Rows):
+    if isinstance(call.inputs[0], RowsAlong):
         rows = call.rows(0)
         axis = len(entries) - call.rank(0) + rows.axis
         if entries[axis] != ROW_COUNT or rows.block != 1:
             raise GraphLeavesOpen
         return rows.at(axis)
     found = _made_for_rows(call, 1, 0)
-    assert isinstance(found, Rows)
+    assert isinstance(found, RowsAlong)
     if call.size(0, found.axis - len(entries)) != 1:
         raise GraphLeavesOpen
     return found
@@ -497,13 +497,13 @@ def _tile(call: RuleCall) -> State:
     entries = call.all.entries(call.operation.inputs[1])
     if entries is None:
         raise GraphLeavesOpen
-    if isinstance(call.inputs[0], Rows):
+    if isinstance(call.inputs[0], RowsAlong):
         rows = call.rows(0)
         if entries[rows.axis] != 1:
             raise GraphLeavesOpen
         return rows
     found = _made_for_rows(call, 1, 0)
-    assert isinstance(found, Rows)
+    assert isinstance(found, RowsAlong)
     if call.size(0, found.axis) != 1:
         raise GraphLeavesOpen
     return found
@@ -536,7 +536,7 @@ def _parse_csv(call: RuleCall) -> Sequence[State]:
 
 def _parse_example(call: RuleCall) -> Sequence[State]:
     rows = call.only_first()
-    if rows != Rows(0):
+    if rows != RowsAlong(0):
         raise GraphLeavesOpen
     sparse = Mixed(call.operation.name, call.operation.type)
     if call.operation.type == "ParseExampleV2":
@@ -606,28 +606,28 @@ def _loop(call: RuleCall) -> Sequence[State]:
     return states
 
 
-def _moved(state: State, by: int) -> Rows | str:
+def _moved(state: State, by: int) -> RowsAlong | str:
     """The state of what is put together of elements (1), or of an element of it (-1), along the first axis."""
     if state == FREE:
         return FREE
-    if not isinstance(state, Rows) or state.axis + by < 0:
+    if not isinstance(state, RowsAlong) or state.axis + by < 0:
         raise GraphLeavesOpen
     return state.at(state.axis + by)
 
 
-def _with(call: RuleCall, array: int, element: State) -> Elements:
+def _with(call: RuleCall, array: int, element: State) -> ElementStates:
     """A TensorArray or list after an element, or all of them, were written."""
     now = call.inputs[array]
     found = _moved(element, 0)
-    if not isinstance(now, Elements) or now.of not in (None, found):
+    if not isinstance(now, ElementStates) or now.of not in (None, found):
         raise GraphLeavesOpen
-    return Elements(found)
+    return ElementStates(found)
 
 
-def _element(call: RuleCall, array: int) -> Rows | str:
+def _element(call: RuleCall, array: int) -> RowsAlong | str:
     """An element of a TensorArray or list."""
     found = call.inputs[array]
-    if not isinstance(found, Elements):
+    if not isinstance(found, ElementStates):
         raise GraphLeavesOpen
     if found.of is None:
         raise StateNotYetKnown
@@ -669,7 +669,7 @@ def _list_get(call: RuleCall) -> State:
 
 
 def _list_from(call: RuleCall) -> State:
-    return Elements(_moved(call.inputs[0], -1))
+    return ElementStates(_moved(call.inputs[0], -1))
 
 
 def _list_stack(call: RuleCall) -> State:

@@ -17,11 +17,11 @@ __all__ = [
     "ROW_COUNT",
     "SOME_COUNT",
     "SOME_SIZE",
-    "Elements",
+    "ElementStates",
     "GraphLeavesOpen",
     "GraphStates",
     "Mixed",
-    "Rows",
+    "RowsAlong",
     "RuleCall",
     "State",
     "StateNotYetKnown",
@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class RowsAlong:
     """A tensor whose rows lie along ``axis``.
 
     Attributes:
@@ -43,15 +43,15 @@ class Rows:
     block: int = 1
     outermost: bool = True
 
-    def at(self, axis: int) -> Rows:
+    def at(self, axis: int) -> RowsAlong:
         return dataclasses.replace(self, axis=axis)
 
 
 @dataclasses.dataclass(frozen=True)
-class Elements:
+class ElementStates:
     """A TensorArray or a list of tensors: the state of each element, None while there is none."""
 
-    of: Rows | str | None = None
+    of: RowsAlong | str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Mixed:
 
 FREE = "free"
 COUNT = "count"
-State = Rows | Elements | Mixed | str
+State = RowsAlong | ElementStates | Mixed | str
 
 #: An entry of a vector of sizes is a number, or one of these: the number of rows, a size that does not depend on it,
 #: one that does.
@@ -132,10 +132,10 @@ class RuleCall:
         found = int(self.constant(index).ravel()[0])
         return found if found >= 0 else found + self.rank(of)
 
-    def rows(self, index: int = 0) -> Rows:
+    def rows(self, index: int = 0) -> RowsAlong:
         """The state of an input that must have rows."""
         found = self.inputs[index]
-        if not isinstance(found, Rows):
+        if not isinstance(found, RowsAlong):
             raise GraphLeavesOpen
         return found
 
@@ -149,7 +149,7 @@ class RuleCall:
         if any(self.inputs[index] not in (FREE, COUNT) for index in indices):
             raise GraphLeavesOpen
 
-    def only_first(self) -> Rows:
+    def only_first(self) -> RowsAlong:
         """The state of the first input; the others must not depend on the rows."""
         self.free(*range(1, len(self.inputs)))
         return self.rows(0)

@@ -23,8 +23,7 @@ import numpy as np
 from tf1sessions.errors import ConfigError, UsageError
 from tf1sessions.pipelines.retry_safety import changed_by
 from tf1sessions.pipelines.row_independence import RowStates
-from tf1sessions.pipelines.row_states import COUNT, FREE, Mixed
-from tf1sessions.pipelines.row_states import Rows as RowsAlong
+from tf1sessions.pipelines.row_states import COUNT, FREE, Mixed, RowsAlong
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import CompiledCall
 from tf1sessions.sessions.feed_values import Feed, asarray

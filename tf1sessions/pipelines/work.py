@@ -40,7 +40,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pipelines.batching import Percentiles, times
 from tf1sessions.pipelines.coordinator import whereabouts
-from tf1sessions.pipelines.keyed_schedule import Entry, KeyedSchedule
+from tf1sessions.pipelines.keyed_schedule import KeyedSchedule, ScheduledItem
 from tf1sessions.pipelines.refilled import keeps_its_items, own
 from tf1sessions.sessions.calls import watched_session
 from tf1sessions.texts import figures
@@ -99,7 +99,7 @@ class WorkStatistics:
 # -- items ------------------------------------------------------------------------------------------------------------
 
 
-class _WorkItem(concurrent.futures.Future, Entry):  # type: ignore[type-arg]
+class _WorkItem(concurrent.futures.Future, ScheduledItem):  # type: ignore[type-arg]
     """One request, and the Future of its result."""
 
     def __init__(

@@ -19,7 +19,6 @@ Files::
       fork_server_main.py    the program of the server's process and of its workers
       user_servers.py        the user's servers: found, started and asked
       workers.py             WorkerSpec, WorkerHandle, WorkerResult
-      spawned_workers.py     workers without a fork server
       fork_server.py         WorkerServer: the caller's side
       warm_servers.py        the servers that the pools of this process share
       hidden_modules.py      namesakes of other modules in a program's folder

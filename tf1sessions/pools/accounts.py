@@ -30,18 +30,13 @@ def _ctrl_c(error: BaseException) -> KeyboardInterrupt | None:
 
 
 class JobEnd(NamedTuple):
-    """The end of a job.
-
-    Attributes:
-        state: As in :class:`PoolProgress`.
-        seconds: That it took at least, where its worker has measured that.
-    """
+    """The end of a job."""
 
     job: PoolJob
-    state: str
+    state: str  # as in PoolProgress
     result: Any = None
     error: BaseException | None = None
-    seconds: float = 0.0
+    seconds: float = 0.0  # that it took at least, where its worker has measured that
 
 
 class News:
@@ -53,16 +48,13 @@ class News:
 
 
 class JobAccounts:
-    """Marks jobs as running and ended, and counts them. It is safe to call its methods simultaneously from all threads.
-
-    Attributes:
-        lock: Guards the counts, the jobs' ``started`` and ``ended``, and whatever the pool adds to that. It is
-            re-entrant, so that a signal's handler may use the pool; futures and progress are called without it.
-        stuck_threads: Names the threads for :attr:`PoolStatistics.stuck_threads`.
-    """
+    """Marks jobs as running and ended, and counts them. All methods are safe to call from any thread."""
 
     def __init__(self, workers: int, progress: Callable[[PoolProgress], None] | bool | None, name: str) -> None:
+        # Guards the counts, the jobs' ``started`` and ``ended``, and whatever the pool adds to that. It is re-entrant,
+        # so that a signal's handler may use the pool; futures and progress are called without it.
         self.lock = threading.RLock()
+        # Names the threads for :attr:`PoolStatistics.stuck_threads`.
         self.stuck_threads: Callable[[], tuple[str, ...]] = tuple
         self._workers = workers
         self._name = name

@@ -19,8 +19,7 @@ channel is closed and the sender is gone. An array and those that came with it i
 has one of its own) free their memory together.
 
 Nothing is left behind, whichever process ends in whatever way, because segments have no names. This holds on Linux
-(memfd) and on systems with unix sockets (unlinked temporary files: then also the disk may have to hold them). Where
-descriptors cannot be passed, on Windows, arrays go through the socket with the pickle.
+(memfd) and on systems with unix sockets (unlinked temporary files: then also the disk may have to hold them).
 
 After a ``fork`` of the receiving process, arrays that it had received are shared with its child: what one changes in
 place, the other sees. The memory is not lent again in that case. The channel itself is closed in the child.
@@ -48,7 +47,7 @@ import numpy as np
 
 from tf1sessions.errors import ClosedError, MessageTooLargeError, PeerGoneError
 from tf1sessions.pools.packing import Packed, pack, unpack
-from tf1sessions.pools.segments import CAN_SHARE, FREE, LENT, RETIRED, Mapping, Segment
+from tf1sessions.pools.segments import FREE, LENT, RETIRED, Mapping, Segment
 from tf1sessions.sessions.machine import available_memory
 
 __all__ = ["Channel", "ChannelStatistics"]
@@ -73,7 +72,7 @@ _NO_SIGNAL = int(getattr(socket, "MSG_NOSIGNAL", 0))
 _TRUNCATED = int(getattr(socket, "MSG_CTRUNC", 0))  # as an enum member it takes microseconds to compare
 _DO_NOT_WAIT = int(getattr(socket, "MSG_DONTWAIT", 0))
 _CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))
-_RIGHTS_SPACE = socket.CMSG_SPACE(4 * (_MOST_SEGMENTS + 2)) if CAN_SHARE else 0
+_RIGHTS_SPACE = socket.CMSG_SPACE(4 * (_MOST_SEGMENTS + 2))
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,7 @@ class Channel:
         self._most_bytes = float("inf") if most_bytes is None else most_bytes
         self._socket = connection
         self._name = name
-        self._shares = CAN_SHARE and connection.family == socket.AF_UNIX
-        self._lends = self._shares
+        self._lends = True
         self._closed = False
         self._broken = ""  # why nothing can be sent or received any more
 
@@ -176,9 +174,8 @@ class Channel:
 
         # Protects what stands below it.
         self._receiving = threading.RLock()
-        self._poll: Any = select.poll() if hasattr(select, "poll") else None
-        if self._poll is not None:
-            self._poll.register(connection, select.POLLIN)
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
         self._incoming = bytearray(_LEAST_BYTES)
         self._filled = 0
         self._descriptors: deque[int] = deque()
@@ -473,15 +470,13 @@ class Channel:
         self._check_open()
 
     def _is_readable(self, timeout: float | None) -> bool:
-        if self._poll is None:
-            return bool(select.select([self._socket], [], [], timeout)[0])
         return bool(self._poll.poll(None if timeout is None else timeout * 1000))
 
     def _receive_some(self, flags: int) -> bool:
         """Takes in what is there; False when that is nothing, and it must not wait."""
         room = memoryview(self._incoming)[self._filled :]
         try:
-            if self._shares and self._filled < _LEAST_BYTES:  # descriptors come with a frame's first byte
+            if self._filled < _LEAST_BYTES:  # descriptors come with a frame's first byte
                 count, ancillary, got, _ = self._socket.recvmsg_into([room], _RIGHTS_SPACE, flags | _CLOSE_ON_EXEC)
                 for _, _, data in ancillary:
                     self._descriptors.extend(array.array("i", data[: len(data) // 4 * 4]))

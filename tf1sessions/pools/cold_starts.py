@@ -33,8 +33,11 @@ _COLD_NAMES = frozenset({
 
 def given_environment() -> dict[str, str]:
     """Return this process's environment as it was given: an interpreter in the C locale adds LC_CTYPE to os.environ."""
-    with open("/proc/self/environ", "rb") as file:
-        given = os.fsdecode(file.read()).split("\0")
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            given = os.fsdecode(file.read()).split("\0")
+    except FileNotFoundError:  # not Linux
+        return dict(os.environ)
     return {name: value for name, _, value in (item.partition("=") for item in given if item)}
 
 

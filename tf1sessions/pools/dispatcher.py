@@ -76,32 +76,20 @@ class _Phase(enum.Enum):
 
 @dataclass(eq=False)
 class _WorkerState:
-    """A place for a worker.
-
-    Attributes:
-        building_for: The job that waits until the worker is built.
-        message: The jobs that it has.
-        jobs_done: By this worker.
-        begun: How many jobs of the message it had begun when it ended.
-        build_deadline: When it must be built.
-        check_at: When to look whether it is still there.
-        is_late: It was killed because a time was up.
-        is_doomed: It was killed because a job was cancelled.
-        thread: The one that starts it, ends it, or sends it a message.
-    """
+    """A place for a worker."""
 
     number: int
     phase: _Phase = _Phase.EMPTY
     worker: WorkerProxy | None = None
-    building_for: ProcessJob | None = None
-    message: JobMessage | None = None
-    jobs_done: int = 0
-    begun: int = 0
-    build_deadline: float = _NEVER
-    check_at: float = _NEVER
-    is_late: bool = False
-    is_doomed: bool = False
-    thread: threading.Thread | None = None
+    building_for: ProcessJob | None = None  # the job that waits until the worker is built
+    message: JobMessage | None = None  # the jobs that it has
+    jobs_done: int = 0  # by this worker
+    begun: int = 0  # how many jobs of the message it had begun when it ended
+    build_deadline: float = _NEVER  # when it must be built
+    check_at: float = _NEVER  # when to look whether it is still there
+    is_late: bool = False  # it was killed because a time was up
+    is_doomed: bool = False  # it was killed because a job was cancelled
+    thread: threading.Thread | None = None  # the one that starts it, ends it, or sends it a message
 
     def next_look(self) -> float:
         """Return when to look at it, if nothing comes from it before."""

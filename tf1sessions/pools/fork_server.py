@@ -13,8 +13,8 @@ Data flow::
     any thread: wait() ◀── WorkerHandle
 
 Where the user keeps a server warm (user_servers.py), a fork of that is the server's process: :class:`_UserLink`.
-Method ``"spawn"`` (where there is no fork, or the platform is not Linux) starts each worker as a fresh interpreter from
-this process, with a thread that waits for it: :class:`SpawnLink`.
+With method ``"spawn"``, which is that of platforms other than Linux, the server preloads nothing, and every worker is a
+fresh interpreter.
 """
 
 from __future__ import annotations
@@ -40,14 +40,11 @@ from tf1sessions.pools.cold_starts import INSPECT
 from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.job_processes import MARK, server_mark
 from tf1sessions.pools.resource_limits import limit_step, start_error
-from tf1sessions.pools.spawned_workers import SpawnLink
 from tf1sessions.pools.user_servers import UserServer
 from tf1sessions.pools.workers import (
     WorkerHandle,
     WorkerResult,
     WorkerSpec,
-    request_of,
-    result_of,
     signal_name_of,
     standard_fds,
 )
@@ -72,8 +69,7 @@ class WorkerServer:
             that its forks have what they imported; a cold worker imports its target only. Nothing in them may make a
             session, run an eager operation or touch a GPU: a fork after that hangs.
         env: The server's complete environment; None is a copy of this process's.
-        python: The interpreter.
-        method: ``"fork"`` (Linux) or ``"spawn"``; None takes the first where it is available.
+        method: ``"fork"`` (Linux), or ``"spawn"`` for fresh interpreters; None takes the first where it is available.
         users: Whether a server of the user's (user_servers.py), which is warm already, may be used instead of one that
             ends with this process. Where it does not fit, the reason is noted.
 
@@ -94,7 +90,6 @@ class WorkerServer:
         preload: Sequence[str],
         env: Mapping[str, str] | None = None,
         *,
-        python: str = sys.executable,
         method: Literal["fork", "spawn"] | None = None,
         users: bool = False,
     ) -> None:
@@ -109,12 +104,11 @@ class WorkerServer:
             raise UsageError(f"preload is {preload!r}", next_step='Give a list of "package.module:function" names.')
         self._preload = tuple(preload)
         self._env = None if env is None else dict(env)
-        self._python = python
         self._method = method or ("fork" if can_fork else "spawn")
         self.on_note: Callable[[str], None] = _log.warning
         # Protects the two below. Held while a link is made, never while one is waited for.
         self._lock = threading.Lock()
-        self._link: _ServerLink | SpawnLink | None = None
+        self._link: _ServerLink | None = None
         self._closed = False
         self._users = users and self._method == "fork"
         self._of_user: UserServer | None = None
@@ -176,7 +170,7 @@ class WorkerServer:
     def _note(self, text: str) -> None:
         self.on_note(text)  # which may have been set after the link was made
 
-    def _ready_link(self, timeout: float) -> _ServerLink | SpawnLink:
+    def _ready_link(self, timeout: float) -> _ServerLink:
         link = self._live_link()
         while isinstance(link, _UserLink) and not link.wait_accepted(timeout):
             if not link.replaced:
@@ -187,7 +181,7 @@ class WorkerServer:
         link.wait_ready(timeout)
         return link
 
-    def _live_link(self) -> _ServerLink | SpawnLink:
+    def _live_link(self) -> _ServerLink:
         with self._lock:
             if self._closed:
                 raise ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
@@ -195,19 +189,19 @@ class WorkerServer:
                 self._link = self._new_link()
             return self._link
 
-    def _new_link(self) -> _ServerLink | SpawnLink:
-        if self._method == "spawn":
-            return SpawnLink(self._python)
+    def _new_link(self) -> _ServerLink:
         env = dict(os.environ) if self._env is None else self._env
         try:
             if self._users:
-                self._of_user = self._of_user or user_servers.find(self._preload, self._python)
+                self._of_user = self._of_user or user_servers.find(self._preload)
             if self._users and self._of_user is not None:
                 return _UserLink(self._of_user, env)
         except (OSError, WorkerStartError) as error:
             self._users = False
             self._note(f"the warm server is not used: {error}")
-        return _ForkLink(self._preload, self._env, self._python, self._note)
+        if self._method == "spawn":
+            return _ForkLink((), self._env, self._note, ('method="spawn"',))
+        return _ForkLink(self._preload, self._env, self._note)
 
 
 class _ServerLink(abc.ABC):
@@ -215,6 +209,7 @@ class _ServerLink(abc.ABC):
 
     pid: int | None = None
     _how = "fork server"
+    _cold_reasons: Sequence[str] = ()  # why each worker is a fresh interpreter; else the server finds out
 
     def __init__(self, control: socket.socket, token: str) -> None:
         self._control = control
@@ -245,7 +240,16 @@ class _ServerLink(abc.ABC):
         with self._lock:
             self._last_number = number = self._last_number + 1
         handle = WorkerHandle(spec.name, number, self)
-        request = request_of(spec, server_mark(self._token, number)) | {"do": "spawn", "job": number}
+        request = {
+            "do": "spawn",
+            "job": number,
+            "target": spec.target,
+            "payload": dict(spec.payload),
+            "env": dict(spec.env),
+            "cwd": spec.cwd,
+            "mark": server_mark(self._token, number),
+            "cold": self._cold_reasons,
+        }
         try:
             with standard_fds(spec) as fds, self._lock:
                 if alive := not self.ended:
@@ -303,7 +307,9 @@ class _ServerLink(abc.ABC):
                     handle._end(None, WorkerStartError(text, next_step=limit_step(text)))
                 case "ended" if handle:
                     del self._handles[message["job"]]
-                    handle._end(result_of(**{key: message[key] for key in message.keys() - {"event", "job"}}))
+                    result = {key: message[key] for key in message.keys() - {"event", "job", "leftovers"}}
+                    name, leftovers = signal_name_of(message["returncode"]), tuple(message["leftovers"])
+                    handle._end(WorkerResult(signal_name=name, leftovers=leftovers, **result))
                 case event:
                     self._on_event(event, message)
         self._server_ended()
@@ -363,19 +369,24 @@ class _ForkLink(_ServerLink):
     """A server that is this process's child."""
 
     def __init__(
-        self, preload: Sequence[str], env: Mapping[str, str] | None, python: str, on_note: Callable[[str], None]
+        self,
+        preload: Sequence[str],
+        env: Mapping[str, str] | None,
+        on_note: Callable[[str], None],
+        cold_reasons: Sequence[str] = (),
     ) -> None:
         self._preload = preload
+        self._cold_reasons = cold_reasons
         self._on_note = on_note
         try:
             self._output = tempfile.TemporaryFile()  # the server's stdout and stderr
             control, theirs = socket.socketpair()
         except OSError as error:
-            raise start_error("The fork server does not start", error, where=python) from error
+            raise start_error("The fork server does not start", error, where=sys.executable) from error
         super().__init__(control, secrets.token_hex(8))
         try:
             self._process = subprocess.Popen(
-                [python, "-c", BOOT, PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
+                [sys.executable, "-c", BOOT, PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
@@ -386,7 +397,7 @@ class _ForkLink(_ServerLink):
         except OSError as error:
             control.close()
             self._output.close()
-            raise start_error("The fork server's interpreter does not start", error, where=python) from error
+            raise start_error("The fork server's interpreter does not start", error, where=sys.executable) from error
         finally:
             theirs.close()
         self.pid = self._process.pid
@@ -399,7 +410,7 @@ class _ForkLink(_ServerLink):
             self._process.wait()
             control.close()
             self._output.close()
-            raise start_error("The fork server cannot be watched", error, where=python) from error
+            raise start_error("The fork server cannot be watched", error, where=sys.executable) from error
 
     def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
         """Such a server has no other events."""
@@ -434,6 +445,8 @@ class _ForkLink(_ServerLink):
 
     def _continue(self) -> None:
         """Continue the server whenever it is stopped, which any job can do; returns when it has ended."""
+        if not hasattr(os, "waitid"):  # macOS, before Python 3.13
+            return
         noted = False
         with contextlib.suppress(ChildProcessError):  # it has ended, and was waited for
             while (state := self._state_of_server()).si_code == os.CLD_STOPPED:

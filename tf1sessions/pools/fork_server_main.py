@@ -31,12 +31,10 @@ import io
 import json
 import os
 import selectors
-import shutil
 import signal
 import socket
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import warnings
@@ -84,13 +82,12 @@ sys.exit(main(sys.argv[2:], at_start))
 """``python -c`` text of servers and cold workers. It takes the folder that holds the caller's ``tf1sessions``, so that
 both sides are one version, and leaves that folder (and the working directory) out of ``sys.path`` where it can."""
 
-_WATCH_SECS = 1.0  # how often a spawned worker looks whether its parent lives; arbitrary
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 # Signals that the server keeps as they are: those that cannot be caught, and those of a crash, which is to be one.
 _NOT_IGNORED = frozenset({
     signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT, signal.SIGCHLD, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE,
     signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP,
-}) if sys.platform.startswith("linux") else frozenset()  # fmt: skip
+})  # fmt: skip
 
 
 # -- the server -------------------------------------------------------------------------------------------------------
@@ -168,9 +165,9 @@ class _ForkServer:
                     key.data()
 
     def _prepare(self) -> None:
-        self.libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _prctl(self.libc, _PR_SET_CHILD_SUBREAPER, 1)
         # A job may have stopped this process when the caller is killed, which then sees nothing of that.
-        self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
+        _prctl(self.libc, _PR_SET_PDEATHSIG, signal.SIGCONT)
         self.wake_in.setblocking(False)
         self.wake_out.setblocking(False)
         signal.set_wakeup_fd(self.wake_out.fileno(), warn_on_full_buffer=False)
@@ -216,7 +213,8 @@ class _ForkServer:
                 self._send_event({"event": "refused", "job": message["job"], "error": error})
             case "spawn":
                 payload, env = message["payload"], message["env"]
-                cold = cold_start_reasons(self.environment, env, self.preloaded, payload.get("path0"))
+                cold = tuple(message["cold"])
+                cold = cold or cold_start_reasons(self.environment, env, self.preloaded, payload.get("path0"))
                 job = self.jobs[message["job"]] = _WorkerRequest(message["job"], message, fds, cold)
                 self.to_fork.append(job)
             case "signal" if job is not None:
@@ -415,6 +413,12 @@ class _ForkServer:
         return adopted
 
 
+def _prctl(libc: ctypes.CDLL, option: int, value: int) -> None:
+    """Call Linux's ``prctl()``; on other platforms do nothing."""
+    if sys.platform.startswith("linux"):
+        libc.prctl(option, value, 0, 0, 0)
+
+
 def _close_all(fds: Iterable[int]) -> None:
     for fd in fds:
         os.close(fd)
@@ -428,16 +432,13 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
 
     ``serve FD PRELOAD...``: the fork server of the process that started this one. ``stay SOCKET IDLE PRELOAD...``: a
     server of the user's, each of whose forks serves one process (user_server_main.py). ``work REQUEST REPORT``: a cold
-    worker; a path or a descriptor each.
+    worker; a descriptor each.
     """
     if argv[0] == "work":
-        request_from, report_to = (int(word) if word.isdecimal() else word for word in argv[1:])
-        if isinstance(report_to, int):
-            os.set_inheritable(report_to, False)
+        request_from, report_to = map(int, argv[1:])
+        os.set_inheritable(report_to, False)
         with open(request_from, "rb") as file:
             request = json.load(file)
-        if isinstance(request_from, str):
-            os.unlink(request_from)  # it has the environment in it
         return _work(request, report_to, lambda: _start_cold(request, at_start))
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -474,7 +475,7 @@ def _preload(names: list[str]) -> None:
         _resolve(name)()
 
 
-def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], None]) -> int:
+def _work(request: dict[str, Any], report_to: int, start: Callable[[], None]) -> int:
     """Run the job of this process. Returns its exit code; an exception of the job goes up to the interpreter."""
     with open(report_to, "wb", buffering=0) as report:
         try:
@@ -486,8 +487,7 @@ def _work(request: dict[str, Any], report_to: int | str, start: Callable[[], Non
                 raise
             return 1
         report.write(b"+")
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     code = int(function(request["payload"]) or 0)
     note_return()
     return code
@@ -503,7 +503,7 @@ def _start_forked(
 ) -> None:
     """Make this fork of the server a process of its own, with the job's descriptors, folder and environment."""
     os.setsid()
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(libc, _PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != server_pid:  # it died before the line above
         os._exit(1)
     for target, fd in enumerate(job.fds):
@@ -553,8 +553,6 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     """
     os.environ.pop(INSPECT, None)
     os.environ.update({name: value for name, value in request["env"].items() if name == INSPECT})
-    if request.get("parent"):
-        _end_with(request["parent"], request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     path0 = request["payload"].get("path0")
     if not hides_standard_library(at_start, path0):
@@ -563,24 +561,10 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
         _resolve(request["target"])
         del sys.path[: 1 if path0 else 0]
         return
-    for name in request.get("preload", ()):
+    for name in request["preload"]:
         _resolve(name)()
     _resolve(request["target"])
     forget_hidden(at_start, path0)
-
-
-def _end_with(parent: int, folder: str) -> None:
-    """Watch the process that started this one, and end with it, where process ids show that; remove the folder then."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_WATCH_SECS)
-        shutil.rmtree(folder, ignore_errors=True)
-        if hasattr(os, "killpg"):
-            os.killpg(0, signal.SIGKILL)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="tf1sessions-parent-watch", daemon=True).start()
 
 
 def _text_stream(fd: int, mode: str, like: Any) -> io.TextIOWrapper:

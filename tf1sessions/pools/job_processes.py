@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 __all__ = [
     "GIVE_UP_SECS",
@@ -18,7 +18,6 @@ __all__ = [
     "POLL_SECS",
     "SETTLE_SECS",
     "TERM_SECS",
-    "end_processes",
     "has_returned",
     "job_processes",
     "kill_marked",
@@ -60,9 +59,12 @@ def job_processes(mark: str, leader: int | None = None, parent: int | None = Non
         parent: A process whose children count too.
 
     Returns:
-        Command lines by process id, without the calling process; nothing where there is no ``/proc``.
+        Command lines by process id, without the calling process. Where there is no ``/proc``, the leader's process
+        group by its negative number, as ``os.kill()`` takes it.
     """
     table = process_table()
+    if not table:
+        return {-leader: "process group"} if leader is not None and _is_group(leader) else {}
     wanted = f"\0{MARK}={mark}".encode()
     found = {
         pid
@@ -74,6 +76,14 @@ def job_processes(mark: str, leader: int | None = None, parent: int | None = Non
     while descendants := {pid for pid, (ppid, _, _) in table.items() if ppid in found} - found:
         found |= descendants
     return {pid: _command(pid) for pid in sorted(found - {os.getpid()})}
+
+
+def _is_group(number: int) -> bool:
+    try:
+        os.killpg(number, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 def process_table() -> dict[int, tuple[int, int, int]]:
@@ -128,24 +138,6 @@ def kill_marked(mark: str) -> None:
     while (alive := job_processes(mark)) and time.monotonic() < given_up_at:
         signal_processes(alive, signal.SIGKILL)
         time.sleep(POLL_SECS)
-
-
-def end_processes(find: Callable[[], dict[int, str]]) -> list[str]:
-    """Let the processes that are found end by themselves for a moment, then end them. Returns those that did not."""
-    ended: dict[int, str] = {}
-    begun = time.monotonic()
-    while alive := find():
-        elapsed = time.monotonic() - begun
-        if elapsed > SETTLE_SECS + TERM_SECS + GIVE_UP_SECS:
-            break
-        if elapsed > SETTLE_SECS:
-            if not alive.keys() <= ended.keys():
-                signal_processes(alive.keys() - ended.keys(), signal.SIGTERM)
-                ended |= alive
-            if elapsed > SETTLE_SECS + TERM_SECS:
-                signal_processes(alive, signal.SIGKILL)
-        time.sleep(POLL_SECS)
-    return [f"{pid} {command}" for pid, command in ended.items()]
 
 
 def note_return() -> None:

@@ -49,19 +49,12 @@ _MOST_ITEMS = 1000  # of a list of lists that is looked into; arbitrary
 
 @dataclass
 class PackedMessage(Generic[_J]):
-    """A message, and what became of the jobs for it.
+    """A message, and what became of the jobs for it."""
 
-    Attributes:
-        content: Their pickles.
-        jobs: Those that it has.
-        rest: Those for which it has no room.
-        failed: Those that cannot be pickled, and why.
-    """
-
-    content: Packed = field(default_factory=Packed)
-    jobs: list[_J] = field(default_factory=list)
-    rest: list[_J] = field(default_factory=list)
-    failed: list[tuple[_J, BaseException]] = field(default_factory=list)
+    content: Packed = field(default_factory=Packed)  # their pickles
+    jobs: list[_J] = field(default_factory=list)  # those that it has
+    rest: list[_J] = field(default_factory=list)  # those for which it has no room
+    failed: list[tuple[_J, BaseException]] = field(default_factory=list)  # those that cannot be pickled, and why
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tf1sessions.errors import JobError
 from tf1sessions.texts import text_of
@@ -26,33 +26,23 @@ class PoolFuture(concurrent.futures.Future[Any]):
         return cancelled
 
 
+@dataclass(eq=False)
 class PoolJob:
-    """One call of a function with a session. ``started`` and ``ended`` change under the lock of the accounts.
+    """One call of a function with a session. ``started`` and ``ended`` change under the lock of the accounts."""
 
-    A plain class whose defaults are the class's own: there may be tens of thousands a second.
-    """
-
-    takes_future_at_start = True  # from then on the future cannot be cancelled; else until the job ends
+    takes_future_at_start: ClassVar[bool] = True  # from then on the future cannot be cancelled; else until the job ends
+    future: PoolFuture
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    options: JobOptions
+    number: int
     started: float | None = None
-    ended = False
+    ended: bool = False
     session: Any = None
 
-    def __init__(
-        self,
-        future: PoolFuture,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        options: JobOptions,
-        number: int,
-    ) -> None:
-        self.future = future
-        self.function = function
-        self.args = args
-        self.kwargs = kwargs
-        self.options = options
-        self.number = number
-        future.job = self
+    def __post_init__(self) -> None:
+        self.future.job = self
 
     @property
     def name(self) -> str:

@@ -31,14 +31,10 @@ __all__ = ["Packed", "pack", "unpack"]
 
 @dataclass
 class Packed:
-    """A pickled object. Arrays and bytes in it are the caller's, until they have been copied elsewhere.
+    """A pickled object. Arrays and bytes in it are the caller's, until they have been copied elsewhere."""
 
-    Attributes:
-        stream: The pickle, in pieces of bytes.
-        buffers: The memory that is not in it: arrays, in the order in which :func:`unpack` wants their bytes.
-    """
-
-    stream: list[Any] = field(default_factory=list)
+    stream: list[Any] = field(default_factory=list)  # the pickle, in pieces of bytes
+    # The memory that is not in it: arrays, in the order in which :func:`unpack` wants their bytes.
     buffers: list[NDArray[Any]] = field(default_factory=list)
 
     @property

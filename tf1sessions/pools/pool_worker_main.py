@@ -85,23 +85,14 @@ class Setup:
 
 @dataclass
 class Reply:
-    """The end of a job, or of the setup; not frozen, because that takes three times as long to make.
+    """The end of a job, or of the setup; not frozen, because that takes three times as long to make."""
 
-    Attributes:
-        result: What the job returned.
-        errors: What was raised, and its causes.
-        traceback: Of all of them.
-        place: In which step that was: ``"unpickle"``, ``"build"``, ``"run"``, ``"return"``.
-        may_go_on: False when the job has left something behind, and the next one needs another process.
-        seconds: That it took.
-    """
-
-    result: Any = None
-    errors: tuple[BaseException, ...] = ()
-    traceback: str = ""
-    place: str = ""
-    may_go_on: bool = True
-    seconds: float = 0.0
+    result: Any = None  # what the job returned
+    errors: tuple[BaseException, ...] = ()  # what was raised, and its causes
+    traceback: str = ""  # of all of them
+    place: str = ""  # in which step that was: "unpickle", "build", "run", "return"
+    may_go_on: bool = True  # false when the job has left something behind, and the next one needs another process
+    seconds: float = 0.0  # that it took
 
     def parts(self) -> tuple[Any, ...]:
         """Return the parts to send: a tuple takes a sixth of the time that an object of a class does."""

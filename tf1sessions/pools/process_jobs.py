@@ -18,15 +18,10 @@ __all__ = ["JobMessage", "ProcessFuture", "ProcessJob", "ProcessJobOptions"]
 
 @dataclass(frozen=True)
 class ProcessJobOptions(JobOptions):
-    """As the base class.
+    """As the base class."""
 
-    Attributes:
-        is_in_dispatcher: Whether the current thread is the one that ends the pool's jobs.
-        retries: How many times a job is run again when its worker died or its time was up.
-    """
-
-    is_in_dispatcher: Callable[[], bool]
-    retries: int
+    is_in_dispatcher: Callable[[], bool]  # whether the current thread is the one that ends the pool's jobs
+    retries: int  # how many times a job is run again when its worker died or its time was up
 
 
 class _InterruptSafeCondition(threading.Condition):

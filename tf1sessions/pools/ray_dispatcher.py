@@ -18,14 +18,12 @@ keeps them from it.
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import queue
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, WorkerDiedError, WorkError, WorkerStartError
@@ -35,11 +33,12 @@ from tf1sessions.pools.packing import pack
 from tf1sessions.pools.pool_worker_main import Reply, failure_here, unpack_reply
 from tf1sessions.pools.process_errors import build_time_error, job_time_error, reply_error
 from tf1sessions.pools.process_jobs import ProcessJob
+from tf1sessions.pools.process_options import ProcessPoolOptions
 from tf1sessions.pools.ray_cluster import Connection
 from tf1sessions.pools.ray_worker import IN_BAND, StoredObject, WorkerAnswer, joined
 from tf1sessions.texts import text_of
 
-__all__ = ["DispatcherOptions", "RayDispatcher", "RayJob"]
+__all__ = ["RayDispatcher", "RayJob"]
 
 logger = logging.getLogger("tf1sessions")
 
@@ -55,18 +54,6 @@ class RayJob(ProcessJob):
     """A job, and how often its node was lost."""
 
     times_node_lost = 0
-
-
-@dataclass(frozen=True)
-class DispatcherOptions:
-    """The options that the dispatcher takes from its pool; see RaySessionPool."""
-
-    name: str
-    max_workers: int
-    node_retries: int
-    build_limit_secs: float | None
-    max_jobs_per_worker: int | None
-    max_memory_mb: float | None
 
 
 class _RayWorker:
@@ -122,6 +109,7 @@ class RayDispatcher:
     that has the turn, mostly its own.
 
     Args:
+        options, node_retries: Of the pool.
         start_worker: Makes the actor of this number, and returns it with the reference to its set-up.
         wanted: The versions that workers must have.
         on_end: Called when all has ended.
@@ -129,14 +117,15 @@ class RayDispatcher:
 
     def __init__(
         self,
-        options: DispatcherOptions,
+        options: ProcessPoolOptions,
+        node_retries: int,
         connection: Connection,
         accounts: JobAccounts,
         start_worker: Callable[[int], tuple[Any, Any]],
         wanted: dict[str, str],
         on_end: Callable[[], None],
     ) -> None:
-        self._options = options
+        self._options, self._node_retries = options, node_retries
         self._connection = connection
         self._accounts = accounts
         self._start_worker = start_worker
@@ -263,7 +252,8 @@ class RayDispatcher:
             try:
                 actor, built = self._start_worker(number)
             except Exception as error:  # noqa: BLE001 - whatever Ray says of its options, or pickling of the setup
-                self._end_next(functools.partial(_set_up_error, self._options.name, failure_here(error, "set up")))
+                reply = failure_here(error, "set up")
+                self._end_next(lambda job: reply_error(self._options.name, job, reply))  # noqa: B023 - called at once
                 continue
             worker = _RayWorker(number, actor)
             self._workers.append(worker)
@@ -387,7 +377,7 @@ class RayDispatcher:
             self._end(job, "failed", error=job_error(where, job, error, "was not run by Ray, which raised"))
         elif self._lose(worker, error):
             job.times_node_lost += 1
-            if job.times_node_lost <= self._options.node_retries:
+            if job.times_node_lost <= self._node_retries:
                 logger.warning("%s: job %r runs again: its node %s was lost", where, job.name, worker.node)
                 self._queue.appendleft(job)
             else:
@@ -545,10 +535,6 @@ class RayDispatcher:
 
 def _look() -> None:
     """Do nothing: an event that has the dispatcher's thread announce what was marked in another one."""
-
-
-def _set_up_error(where: str, reply: Reply, job: RayJob) -> BaseException:
-    return reply_error(where, job, reply)
 
 
 def _read(answer: WorkerAnswer) -> Reply:

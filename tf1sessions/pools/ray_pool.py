@@ -27,7 +27,7 @@ from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJobOptions
 from tf1sessions.pools.process_options import ProcessPoolOptions
 from tf1sessions.pools.progress import PoolProgress
 from tf1sessions.pools.ray_cluster import connect
-from tf1sessions.pools.ray_dispatcher import DispatcherOptions, RayDispatcher, RayJob
+from tf1sessions.pools.ray_dispatcher import RayDispatcher, RayJob
 from tf1sessions.pools.ray_models import StoredModel, put_model
 from tf1sessions.pools.ray_versions import version_reader
 from tf1sessions.pools.ray_worker import IN_BAND, behavior_is_v1, joined, worker_class
@@ -200,28 +200,18 @@ class RaySessionPool(DispatchedPool):
         self._actor_class = self._connection.ray.remote(worker_class())
         self._actor_options = self._make_actor_options()
         self._payload = self._make_payload()
-        self._dispatcher = dispatcher = self._make_dispatcher()
-        limit, retries = self._options.time_limit_secs, self._pool_options.retries
-        self._options = ProcessJobOptions(
-            self._submit, dispatcher.cancel, None, limit, dispatcher.is_current_thread, retries
-        )
-
-    def _make_dispatcher(self) -> RayDispatcher:
-        options = self._pool_options
-        return RayDispatcher(
-            DispatcherOptions(
-                options.name,
-                options.max_workers,
-                options.node_retries,
-                options.build_limit_secs,
-                options.max_jobs_per_worker,
-                options.max_memory_mb,
-            ),
+        self._dispatcher = dispatcher = RayDispatcher(
+            self._pool_options,
+            self._pool_options.node_retries,
             self._connection,
             self._accounts,
             self._start_worker,
             self._versions,
             self._connection.close,
+        )
+        limit, retries = self._options.time_limit_secs, self._pool_options.retries
+        self._options = ProcessJobOptions(
+            self._submit, dispatcher.cancel, None, limit, dispatcher.is_current_thread, retries
         )
 
     def _make_actor_options(self) -> dict[str, Any]:
@@ -252,7 +242,7 @@ class RaySessionPool(DispatchedPool):
             "environment": {} if own_plan else given,
             "hide_gpus": not options.num_gpus and not own_plan,
             "plan": options.worker_plan(),
-            "tells_memory": options.max_memory_mb is not None,
+            "reports_memory": options.max_memory_mb is not None,
             "model_name": options.model.name if isinstance(options.model, StoredModel) else None,
         }
 

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.pools.packing import Packed, pack, unpack
 from tf1sessions.pools.pool_worker_main import Reply, SessionJobs, Setup, worker_failure
+from tf1sessions.sessions.machine import resident_mb
 
 __all__ = [
     "IN_BAND",
@@ -52,16 +53,12 @@ class StoredObject:
 
 
 class WorkerAnswer(NamedTuple):
-    """The end of a job: a packed :class:`Reply`, and what the pool asks without unpickling it.
-
-    Attributes:
-        memory_mb: The worker's resident memory after it; 0.0 where nobody asks.
-    """
+    """The end of a job: a packed :class:`Reply`, and what the pool asks without unpickling it."""
 
     stream: bytes
     buffers: list[Any] = []
     may_go_on: bool = True
-    memory_mb: float = 0.0
+    memory_mb: float = 0.0  # the worker's resident memory after it; 0.0 where the pool does not ask
 
     def is_stream_alone(self) -> bool:
         """Whether all but the pickle is as by default, and need not be sent."""
@@ -113,13 +110,13 @@ class RayWorker:
     def __init__(self) -> None:
         self._stack = contextlib.ExitStack()
         self._jobs: SessionJobs | None = None
-        self._tells_memory = False
+        self._reports_memory = False
 
     def set_up(
         self, payload: Mapping[str, Any], stream: bytes, buffers: Sequence[Any], files: Sequence[Any]
     ) -> WorkerAnswer:
         """Settle this process's share of its machine, before TensorFlow is imported, and make what jobs need."""
-        self._tells_memory = payload["tells_memory"]
+        self._reports_memory = payload["reports_memory"]
         try:
             for name, value in payload["environment"].items():
                 os.environ.setdefault(name, value)
@@ -155,7 +152,7 @@ class RayWorker:
         reply = self._jobs.run(function, args, kwargs, name)
         del function, args, kwargs  # so that the store may have their memory back
         reply.seconds = time.monotonic() - start
-        return _answer(reply, self._tells_memory)
+        return _answer(reply, self._reports_memory)
 
     def close(self) -> None:
         """Close sessions and models."""
@@ -195,20 +192,12 @@ def _answer(reply: Reply, with_memory: bool = False) -> WorkerAnswer:
         stream, buffers = joined(pack(reply.parts(), IN_BAND))
     except BaseException as error:  # noqa: BLE001 - whatever a foreign __reduce__ raises
         stream, buffers = joined(pack(worker_failure(error, "return", reply.may_go_on).parts(), IN_BAND))
-    return WorkerAnswer(stream, buffers, reply.may_go_on, _memory_mb() if with_memory else 0.0)
+    return WorkerAnswer(stream, buffers, reply.may_go_on, resident_mb(os.getpid()) if with_memory else 0.0)
 
 
 def joined(packed: Packed) -> tuple[bytes, list[Any]]:
     """A packed object as Ray takes it: its pickle, and arrays whose memory Ray's own pickle leaves out."""
     return b"".join(packed.stream), packed.buffers
-
-
-def _memory_mb() -> float:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except OSError:
-        return 0.0
 
 
 def behavior_is_v1() -> bool:

@@ -16,7 +16,6 @@ import fcntl
 import functools
 import mmap
 import os
-import socket
 import tempfile
 import threading
 import weakref
@@ -26,10 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CAN_SHARE", "FREE", "LENT", "RETIRED", "Mapping", "Segment", "anonymous_file", "fence"]
-
-CAN_SHARE = hasattr(socket, "AF_UNIX") and hasattr(socket, "send_fds") and hasattr(os, "pwrite")
-"""Whether this platform passes descriptors from process to process."""
+__all__ = ["FREE", "LENT", "RETIRED", "Mapping", "Segment", "anonymous_file", "fence"]
 
 FREE, LENT, RETIRED = 0, 1, 2
 """States of a segment, in a byte behind its contents: its maker may write to it, must not now, never must again."""
@@ -82,9 +78,7 @@ class Mapping:
         not wait for a lock.
         """
         exporter = (ctypes.c_char * self.size).from_address(self._address)
-        end = _End(exporter, _call_end)
-        end.mapping, end.call, end.args = self, ended, args
-        _ENDS[id(end)] = end
+        weakref.finalize(exporter, _end_export, self, ended, *args).atexit = False
         return memoryview(exporter).cast("B")
 
 
@@ -99,22 +93,9 @@ def fence() -> None:
     lock.acquire()  # what stands below stays below
 
 
-class _End(weakref.ref[Any]):
-    """The end of an export; as ``weakref.finalize`` has it, in a third of the time."""
-
-    __slots__ = ("args", "call", "mapping")
-
-    mapping: Mapping  # lives as long as what it exported
-    call: Callable[..., object]
-    args: tuple[Any, ...]
-
-
-_ENDS: dict[int, _End] = {}  # by identity
-
-
-def _call_end(end: Any) -> None:
-    del _ENDS[id(end)]
-    end.call(*end.args)
+def _end_export(mapping: Mapping, ended: Callable[..., object], *args: Any) -> None:
+    """Say that an export has ended; until then the reference to this call's arguments keeps the mapping."""
+    ended(*args)
 
 
 class Segment:

@@ -51,17 +51,10 @@ _POLL_SECS = 0.01
 
 @dataclass(frozen=True)
 class UserServer:
-    """One of the user's servers; it need not be there yet.
+    """One of the user's servers; it need not be there yet."""
 
-    Attributes:
-        name: A key of :data:`PRELOADS`.
-        python: Its interpreter.
-        path: That of its socket.
-    """
-
-    name: str
-    python: str
-    path: Path
+    name: str  # a key of PRELOADS
+    path: Path  # that of its socket
 
     @property
     def log(self) -> Path:
@@ -111,7 +104,7 @@ class UserServer:
         with open(self.log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as log:
             # Its first process ends when the socket is there, or when another one has begun to make it.
             done = subprocess.run(
-                [self.python, "-c", BOOT, *arguments],
+                [sys.executable, "-c", BOOT, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -162,7 +155,7 @@ class UserServer:
         return connection
 
 
-def find(preload: Sequence[str], python: str = sys.executable) -> UserServer | None:
+def find(preload: Sequence[str]) -> UserServer | None:
     """Return the server that a process may use for what it wants to preload, where the user wishes one.
 
     That is so with ``TF1SESSIONS_WARM=1``, and as long as one of the user's servers is there, unless
@@ -181,18 +174,18 @@ def find(preload: Sequence[str], python: str = sys.executable) -> UserServer | N
     name = next((name for name, preloads in PRELOADS.items() if preloads == tuple(preload)), None)
     if name is None or choice == "0" or (not choice and not _sockets()):
         return None
-    server = named(name, python)
+    server = named(name)
     return None if MARK in os.environ and not server.path.exists() else server
 
 
-def named(name: str, python: str = sys.executable) -> UserServer:
+def named(name: str) -> UserServer:
     """Return the user's server with this name, which need not be there.
 
     Raises:
         OSError: The folder cannot be used.
     """
-    which = hashlib.sha256("\0".join([python, sys.version, PACKAGE_PARENT]).encode()).hexdigest()[:12]
-    return UserServer(name, python, folder() / f"{name}-{which}.sock")
+    which = hashlib.sha256("\0".join([sys.executable, sys.version, PACKAGE_PARENT]).encode()).hexdigest()[:12]
+    return UserServer(name, folder() / f"{name}-{which}.sock")
 
 
 def folder(make: bool = False) -> Path:
@@ -238,7 +231,7 @@ def running() -> dict[UserServer, dict[str, Any] | None]:
         ) from error
     found: dict[UserServer, dict[str, Any] | None] = {}
     for path in paths:
-        server = UserServer(path.name.rpartition("-")[0], "", path)
+        server = UserServer(path.name.rpartition("-")[0], path)
         try:
             status = server.ask("status")
         except TimeoutError:

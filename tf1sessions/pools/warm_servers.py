@@ -81,11 +81,15 @@ def take_server(mode: Mode, method: Method | None) -> WorkerServer:
 
 
 def return_server(server: WorkerServer) -> None:
-    """Note that a pool has ended which had this server from :func:`take_server`."""
+    """Note that a pool has ended which had this server from :func:`take_server`; end one that has nothing warm."""
     with _lock:
         for each in _servers:
             if each.server is server:
                 each.pools -= 1
+        cold = [each for each in _servers if not each.pools and each.server.method == "spawn"]
+        _servers[:] = [each for each in _servers if each not in cold]
+    for each in cold:
+        each.server.close()
 
 
 @atexit.register

@@ -25,6 +25,7 @@ from tf1sessions.pools.packing import Packed
 from tf1sessions.pools.pool_worker_main import REPLY_HEAD, Reply, Setup, failure_here, unpack_reply
 from tf1sessions.pools.resource_limits import start_error
 from tf1sessions.pools.shared_status import SharedStatus
+from tf1sessions.sessions.machine import resident_mb
 
 __all__ = ["WorkerEnd", "WorkerGone", "WorkerProxy"]
 
@@ -54,9 +55,6 @@ class WorkerProxy:
     Starting and ending one, :meth:`send_setup`, and :meth:`send` for large messages may take long; nothing else waits.
     For one thread at a time, except :meth:`kill`.
 
-    Attributes:
-        status: What it says about the jobs of a message.
-
     Raises:
         WorkerStartError: It cannot be started.
     """
@@ -76,7 +74,7 @@ class WorkerProxy:
                 spec = WorkerSpec(
                     name, f"{_WORKER}:work", payload, environment, folder, theirs.fileno(), _stdout(stack), their_stderr
                 )
-                self.status = SharedStatus()
+                self.status = SharedStatus()  # what it says about the jobs of a message
                 on_failure.callback(self.status.close)
                 stack.callback(self.status.close_file)
                 socket.send_fds(ours, [b"b"], [self.status.fileno()])
@@ -200,11 +198,7 @@ class WorkerProxy:
 
     def memory_mb(self) -> float:
         """Its resident memory in MiB; 0.0 where the platform has no figure."""
-        try:
-            with open(f"/proc/{self.pid}/statm", "rb") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-        except OSError:
-            return 0.0
+        return resident_mb(self.pid)
 
     def kill(self) -> None:
         """End the process, and do not wait for it."""

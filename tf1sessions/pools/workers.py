@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,8 +17,6 @@ __all__ = [
     "WorkerHandle",
     "WorkerResult",
     "WorkerSpec",
-    "request_of",
-    "result_of",
     "signal_name_of",
     "standard_fds",
 ]
@@ -152,29 +150,6 @@ def standard_fds(spec: WorkerSpec) -> Iterator[list[int]]:
         return
     with open(os.devnull, "rb") as null:
         yield [null.fileno(), spec.stdout, spec.stderr]
-
-
-def request_of(spec: WorkerSpec, mark: str) -> dict[str, Any]:
-    return {
-        "target": spec.target,
-        "payload": dict(spec.payload),
-        "env": dict(spec.env),
-        "cwd": spec.cwd,
-        "mark": mark,
-    }
-
-
-def result_of(
-    returncode: int,
-    seconds: float,
-    peak_memory_mb: float,
-    started: bool,
-    leftovers: Sequence[str],
-    start_error: str,
-    signalled: bool,
-) -> WorkerResult:
-    name = signal_name_of(returncode)
-    return WorkerResult(returncode, name, seconds, peak_memory_mb, started, tuple(leftovers), start_error, signalled)
 
 
 def signal_name_of(returncode: int) -> str | None:

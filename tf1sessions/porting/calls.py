@@ -21,7 +21,7 @@ import numpy as np
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.models.interface import TensorSpec
-from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
 from tf1sessions.porting.staging import Staging
 from tf1sessions.runtime import private, tf
@@ -245,7 +245,7 @@ class GraphFunction:
         pays = replay.can_keep_loops or bool(self.effects)
         return PreparedFunction(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
 
-    def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[Replay, Callable[..., Any]]:
+    def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[GraphReplay, Callable[..., Any]]:
         """Return what makes the graph in the default graph, of the tensors of these inputs in this order.
 
         It takes further arguments of :meth:`Replay.run` by name.
@@ -256,7 +256,7 @@ class GraphFunction:
         outputs = {name: key_of(tensor) for name, tensor in self.outputs.items()}
         cut: set[Key] = {*keys, *constants, *((name, 0) for name in parts.constants)}
         effects: list[Key] = [(effect, CONTROL) for effect in self.effects]
-        replay = Replay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where, parts.container)
+        replay = GraphReplay(parts.graph_def, [*outputs.values(), *effects], cut, parts.where, parts.container)
 
         def run(values: Sequence[Any], keep_loops: bool, known_shapes: bool, **more: Any) -> Any:
             given = {**dict(zip(keys, values, strict=True)), **constants}
@@ -314,7 +314,7 @@ class PreparedFunction:
         self.concrete = concrete
         devices = private.context.context().list_logical_devices()
         one_device = len(devices) == 1
-        self._inputs = [(spec.name, _Input(spec, devices[0].name if one_device else None)) for spec in specs]
+        self._inputs = [(spec.name, _InputSpec(spec, devices[0].name if one_device else None)) for spec in specs]
         self._function = _TracedFunction.of(concrete)
         self._count = len(concrete.outputs)
         self._one_thread = one_device and _is_chain(concrete.graph)
@@ -428,7 +428,7 @@ def _is_chain(graph: Any) -> bool:
     return True
 
 
-class _Input:
+class _InputSpec:
     """The requirements on the value of an input, and the tensor that is made of it.
 
     Args:

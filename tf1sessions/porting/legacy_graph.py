@@ -27,7 +27,7 @@ from tf1sessions.models.signature_inference import UPDATES
 from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.porting.graphs.random_streams import new_stream, streams_in
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
-from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.modules import require_eager
 from tf1sessions.runtime import private, tf
 
@@ -311,7 +311,7 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
         for node in graph_def.node:
             if node.op == "OneShotIterator" and node.name not in self._iterators:
                 self._iterators.add(node.name)
-                replay = Replay(graph_def, [(node.name, 0)], [], "LegacyGraph", self._container)
+                replay = GraphReplay(graph_def, [(node.name, 0)], [], "LegacyGraph", self._container)
                 start = tf2.function(functools.partial(replay.start_iterator, node.name), autograph=False)
                 start()
 

@@ -24,7 +24,7 @@ from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model
 from tf1sessions.models.prepared import Prepared, default_signature
-from tf1sessions.porting.values import Values
+from tf1sessions.porting.values import VariableValues
 from tf1sessions.runtime import tf
 
 __all__ = ["PLACEHOLDERS", "Port", "Source", "open_source"]
@@ -57,7 +57,7 @@ class Source:
     where: str
     prepared: Prepared
     signature: str
-    values: Values
+    values: VariableValues
     structures: tuple[Any, Any] | None = None
     notes: tuple[str, ...] = ()
     kept: Any = None
@@ -132,7 +132,7 @@ def open_source(
     prepared = Prepared(artifact, inputs, outputs, allow_ops)
     notes = [*prepared.notes]
     chosen = default_signature(prepared.interfaces, signature, notes)
-    values = Values(prepared, initialize=initialize)
+    values = VariableValues(prepared, initialize=initialize)
     return Source(artifact.path, prepared, chosen, values, notes=(*notes, *prepared.interfaces[chosen].notes))
 
 
@@ -167,7 +167,7 @@ def _of_model(model: Model, signature: str | None, inputs: Any, outputs: Any) ->
     chosen = model.signature.name if signature is None and model.signature.name in plan.interfaces else signature
     notes = list(model.notes)
     chosen = default_signature(plan.interfaces, chosen, notes)
-    return Source(model.path, plan, chosen, Values(plan, model=model), notes=tuple(notes))
+    return Source(model.path, plan, chosen, VariableValues(plan, model=model), notes=tuple(notes))
 
 
 # --------------------------------------------------------------------------------------- a function that builds a graph
@@ -197,7 +197,7 @@ def _of_function(build: Callable[..., Any], inputs: Any, checkpoint: str | None)
     (only,) = prepared.interfaces.values()
     prepared.interfaces = {_SERVING: dataclasses.replace(only, name=_SERVING)}
     taken_names = _names_for(taken) if taken is not None else {key: key for key in only.inputs}
-    values = Values(prepared, initialize=True)
+    values = VariableValues(prepared, initialize=True)
     return Source(where, prepared, _SERVING, values, (taken_names, _names_for(given)), kept=graph)
 
 

@@ -25,12 +25,12 @@ from tf1sessions.models.values import VARIABLES, Restoring, find_restoring
 from tf1sessions.porting.variables import Slice
 from tf1sessions.runtime import tf
 
-__all__ = ["Values"]
+__all__ = ["VariableValues"]
 
 _READS = "tf1sessions_read"
 
 
-class Values:
+class VariableValues:
     """The values of the variables of one graph.
 
     Args:

@@ -1,6 +1,6 @@
 """The threads and the memory of a job: what every session that its script makes is given.
 
-Data flow: :func:`apply` keeps the job's :class:`Limits` and wraps ``BaseSession.__init__``, through which the
+Data flow: :func:`apply` keeps the job's :class:`MachineShare` and wraps ``BaseSession.__init__``, through which the
 sessions of ``tf.Session``, ``MonitoredTrainingSession`` and Keras all go. What the script left open is filled in; a
 memory fraction above the job's share is lowered to it, with one warning.
 """
@@ -17,13 +17,13 @@ from typing import Any
 from . import arguments
 from .payload import ProgramSettings
 
-__all__ = ["Limits", "apply", "limit"]
+__all__ = ["MachineShare", "apply", "limit"]
 
 _log = logging.getLogger("tf1sessions")
 
 
 @dataclass(frozen=True)
-class Limits:
+class MachineShare:
     """A job's share of the machine; None is no limit.
 
     Args:
@@ -39,12 +39,12 @@ class Limits:
     inter_op_threads: int | None = None
 
     @classmethod
-    def of(cls, settings: ProgramSettings) -> Limits:
+    def of(cls, settings: ProgramSettings) -> MachineShare:
         """Return the limits among the settings of a job."""
         return cls(**{name: getattr(settings, name) for name in cls.__dataclass_fields__})
 
 
-def limit(config: Any, limits: Limits) -> str | None:
+def limit(config: Any, limits: MachineShare) -> str | None:
     """Put ``limits`` into a ConfigProto; the warning to give when the script's own setting was lowered."""
     if limits.intra_op_threads and not config.intra_op_parallelism_threads:
         config.intra_op_parallelism_threads = limits.intra_op_threads
@@ -69,9 +69,9 @@ def limit(config: Any, limits: Limits) -> str | None:
     )
 
 
-def apply(limits: Limits, face: Any) -> None:
+def apply(limits: MachineShare, face: Any) -> None:
     """Give ``limits`` to every session that this process makes from now on. Once a process."""
-    if limits == Limits():
+    if limits == MachineShare():
         return
     session = importlib.import_module("tensorflow.python.client.session").BaseSession
     session.__init__ = _limited(session.__init__, limits, face, 3)
@@ -79,7 +79,7 @@ def apply(limits: Limits, face: Any) -> None:
     arguments.replace(face, "enable_eager_execution", lambda enable: _limited(enable, limits, face, 0))
 
 
-def _limited(original: Callable[..., Any], limits: Limits, face: Any, index: int) -> Callable[..., Any]:
+def _limited(original: Callable[..., Any], limits: MachineShare, face: Any, index: int) -> Callable[..., Any]:
     """``original`` with its argument ``config``, by name or at ``index``, limited."""
     warned: list[str] = []
 

@@ -31,7 +31,7 @@ def find(fullname: str, path: Sequence[str] | None) -> importlib.machinery.Modul
     source = spec.loader.get_data(spec.loader.path)
     if _OLD not in source:
         return None
-    spec.loader = _Loader(fullname, spec.loader.path)
+    spec.loader = _ProtoLoader(fullname, spec.loader.path)
     return spec
 
 
@@ -55,7 +55,7 @@ def serialized_file(source: bytes) -> tuple[bytes, list[ast.stmt]] | None:
     return (found if isinstance(found, bytes) else found.encode("latin1")), imports
 
 
-class _Loader(importlib.machinery.SourceFileLoader):
+class _ProtoLoader(importlib.machinery.SourceFileLoader):
     """Makes the module of its serialized file."""
 
     def exec_module(self, module: ModuleType) -> None:

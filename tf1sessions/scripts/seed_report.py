@@ -175,7 +175,7 @@ class Measured:
 
 
 @dataclass(eq=False)
-class _Node:
+class _FunctionCall:
     """A function that runs, or did a moment ago, and that made operations. Its trait is complete when it has ended."""
 
     frame: types.FrameType  # kept, so that no other one has its id
@@ -184,7 +184,7 @@ class _Node:
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     gradient: Callable[[int], str] | None = None  # what of, by level
-    whole: _Node | None = None  # the gradient that it is a part of
+    whole: _FunctionCall | None = None  # the gradient that it is a part of
     made: set[str] = field(default_factory=set)
     added: set[tuple[str, int, int]] = field(default_factory=set)
 
@@ -214,7 +214,7 @@ class SeedReport:
     def __init__(self, measured: Measured) -> None:
         self._measured = measured
         self._lock = threading.Lock()  # protects all of it; held for the time of one operation
-        self._nodes: dict[int, dict[tuple[int, int], _Node]] = {}  # by thread; by frame and graph
+        self._nodes: dict[int, dict[tuple[int, int], _FunctionCall]] = {}  # by thread; by frame and graph
         self._added: dict[int, list[tuple[str, int, int]]] = {}  # by thread: since its last operation
         self._graphs: list[GraphSeeds] = []
 
@@ -272,18 +272,23 @@ class SeedReport:
         seeds.seen += 1
         return seeds, call
 
-    def _new_call(self, seeds: GraphSeeds, stack: _Stack, nodes: dict[tuple[int, int], _Node]) -> _Node:
+    def _new_call(self, seeds: GraphSeeds, stack: _Stack, nodes: dict[tuple[int, int], _FunctionCall]) -> _FunctionCall:
         owner = _owner(stack.call)
         call = ProgramCall(stack.function, owner, stack.where(), seeds.seen)
-        node = nodes[id(stack.call), id(seeds)] = _Node(stack.call, seeds, call, _name(stack.call, owner))
+        node = nodes[id(stack.call), id(seeds)] = _FunctionCall(stack.call, seeds, call, _name(stack.call, owner))
         if _kind(stack.call.f_code)[0] == _CALL:
             node.arguments = _arguments(stack.call)
         return node
 
     def _new_node(
-        self, seeds: GraphSeeds, frame: types.FrameType, name: str, caller: _Node, nodes: dict[tuple[int, int], _Node]
-    ) -> _Node:
-        node = nodes[id(frame), id(seeds)] = _Node(frame, seeds, caller.call, name)
+        self,
+        seeds: GraphSeeds,
+        frame: types.FrameType,
+        name: str,
+        caller: _FunctionCall,
+        nodes: dict[tuple[int, int], _FunctionCall],
+    ) -> _FunctionCall:
+        node = nodes[id(frame), id(seeds)] = _FunctionCall(frame, seeds, caller.call, name)
         whole = caller if caller.gradient is not None else caller.whole
         if name == "_MaybeCompile":
             node.function = f"gradient {frame.f_locals['op'].type}"
@@ -298,7 +303,7 @@ class SeedReport:
             node.arguments = _arguments(frame)
         return node
 
-    def _end(self, nodes: dict[tuple[int, int], _Node], running: set[int]) -> None:
+    def _end(self, nodes: dict[tuple[int, int], _FunctionCall], running: set[int]) -> None:
         for key in [key for key in reversed(nodes) if key[0] not in running]:  # the inner ones first
             node = nodes.pop(key)
             if node.whole is not None:

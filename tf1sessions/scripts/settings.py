@@ -30,7 +30,7 @@ def apply(settings: ProgramSettings, job: str) -> None:
         frames.hide_from_operations()
         if settings.deprecations:
             deprecations.divert(settings.deprecations)
-        limits.apply(limits.Limits.of(settings), face)
+        limits.apply(limits.MachineShare.of(settings), face)
         if settings.claims_dir:
             mark = os.environ.get("TF1SESSIONS_JOB") or str(os.getpid())  # the server gives each job its own
             claims.apply(claims.Claims(settings.claims_dir, job, mark), face)

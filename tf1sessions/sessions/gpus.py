@@ -28,7 +28,7 @@ from tf1sessions import files
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.sessions.machine import usable_cores
 
-__all__ = ["Gpu", "Holder", "Machine", "look"]
+__all__ = ["Gpu", "Machine", "MemoryHolder", "look"]
 
 MIB = 2**20
 #: How long nvidia-smi may take. Arbitrary: without the persistence daemon it needs some seconds to wake the driver.
@@ -38,7 +38,7 @@ _MOST_GPUS = 1024
 
 
 @dataclass(frozen=True)
-class Holder:
+class MemoryHolder:
     """A process that holds memory of a GPU; ``used_mb`` is None where the driver does not say, as in containers."""
 
     pid: int
@@ -65,7 +65,7 @@ class Gpu:
     free_mb: float
     number: int = 0
     uuid: str = ""
-    holders: tuple[Holder, ...] = ()
+    holders: tuple[MemoryHolder, ...] = ()
     mig: bool = False
 
 
@@ -211,7 +211,7 @@ def _ask_nvml() -> list[Gpu]:
             except nvml.NVMLError:  # not shown to this user, or in this container
                 running = []
             holders = [
-                Holder(process.pid, None if process.usedGpuMemory is None else process.usedGpuMemory / MIB)
+                MemoryHolder(process.pid, None if process.usedGpuMemory is None else process.usedGpuMemory / MIB)
                 for process in running
             ]
             name, uuid = (_text(ask(handle)) for ask in (nvml.nvmlDeviceGetName, nvml.nvmlDeviceGetUUID))
@@ -233,10 +233,10 @@ def _is_divided(nvml: Any, handle: Any) -> bool:
 
 
 def _ask_nvidia_smi() -> list[Gpu]:
-    gpus, holders = list[Gpu](), dict[str, list[Holder]]()
+    gpus, holders = list[Gpu](), dict[str, list[MemoryHolder]]()
     for row in _smi("--query-compute-apps=gpu_uuid,pid,used_memory", 3, needed=False):
         if row[1].isdigit():
-            holders.setdefault(row[0], []).append(Holder(int(row[1]), _mebibytes(row[2])))
+            holders.setdefault(row[0], []).append(MemoryHolder(int(row[1]), _mebibytes(row[2])))
     for number, name, uuid, total, free in _smi("--query-gpu=index,name,uuid,memory.total,memory.free", 5):
         sizes = (_mebibytes(total), _mebibytes(free))
         if not number.isdigit() or sizes[0] is None or sizes[1] is None:
@@ -270,7 +270,7 @@ def _mebibytes(cell: str) -> float | None:
         return None
 
 
-def _named(holders: Iterable[Holder]) -> tuple[Holder, ...]:
+def _named(holders: Iterable[MemoryHolder]) -> tuple[MemoryHolder, ...]:
     return tuple(dataclasses.replace(holder, name=_process_name(holder.pid)) for holder in holders)
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["available_memory", "usable_cores"]
+__all__ = ["available_memory", "resident_mb", "usable_cores"]
 
 
 def usable_cores(root: Path = Path("/")) -> int:
@@ -43,6 +43,15 @@ def available_memory(root: Path = Path("/")) -> int | None:
                 cache = int(stat.get(cache_name, 0))  # file pages that the kernel gives back when asked
                 free.append(max(0, int(limit) - int(usage) + cache))
     return min(free) if free else None
+
+
+def resident_mb(pid: int) -> float:
+    """Return the resident memory of a process in MiB; 0.0 where the platform has no figure."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        return 0.0
 
 
 def _cgroups(root: Path, controller: str) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from tf1sessions.sessions.feed_values import Feed
 from tf1sessions.sessions.operations import Judgement
 from tf1sessions.sessions.watchdog import watchdog
 
-__all__ = ["ASK", "RESOURCE", "RUNNING", "CompiledRequest", "Forbidden", "Plan", "assembler", "run_callable"]
+__all__ = ["ASK", "RESOURCE", "RUNNING", "CompiledRequest", "Forbidden", "RequestPlan", "assembler", "run_callable"]
 
 _Tensor: Any = tf.Tensor
 _Operation: Any = tf.Operation
@@ -111,7 +111,7 @@ class Forbidden:
         return True
 
 
-class Plan:
+class RequestPlan:
     """The plan of a shape of request: a call of a :class:`CompiledRequest`, and its results in the caller's structure.
 
     Attributes:

@@ -11,7 +11,7 @@ from tf1sessions.errors import ConfigError, ExecutionModeError
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.feed_values import Feed
 from tf1sessions.sessions.operations import judge, prune
-from tf1sessions.sessions.plans import CompiledRequest, Forbidden, Plan, assembler
+from tf1sessions.sessions.plans import CompiledRequest, Forbidden, RequestPlan, assembler
 
 __all__ = ["CAPACITY", "EXECUTIONS", "SessionCalls", "calls_of", "name_of"]
 
@@ -37,7 +37,7 @@ class SessionCalls:
                 f"execution is {execution!r}", where="SessionConfig", next_step=f"Use one of {', '.join(EXECUTIONS)}."
             )
         self.execution = execution
-        self.plans: dict[Any, Plan] = {}
+        self.plans: dict[Any, RequestPlan] = {}
         self.requests: dict[Any, CompiledRequest] = {}
         self._capacity = capacity
         self._lock = threading.RLock()
@@ -90,7 +90,7 @@ class SessionCalls:
         ]
         return CompiledRequest(session, handle, judgement, in_caller, copied)
 
-    def plan(self, session: Any, key: Any, fetches: Any, feeds: Iterable[Any], refs: Any) -> Plan | None:
+    def plan(self, session: Any, key: Any, fetches: Any, feeds: Iterable[Any], refs: Any) -> RequestPlan | None:
         """Makes the plan of a request that the slow way has accepted. None when it has to go that way each time.
 
         With a ``key`` the request has just run and the plan is kept; without one it is compiled if it has to be.
@@ -118,7 +118,7 @@ class SessionCalls:
             if key is not None:
                 return None  # closed meanwhile, or the slow way had a reason not to compile it
             request = self.request(session, fed_in_order, fetched, targets)
-        plan = Plan(
+        plan = RequestPlan(
             request,
             [Feed(tensor) for tensor in tensors],
             None if order == list(range(len(order))) else order,

@@ -19,15 +19,13 @@ _UNUSED = "tf1sessions_unused_suppressions"
 class AcceptedRaces:
     """A plugin of pytest, in place where there is a file of suppressions.
 
-    Attributes:
-        suppressions: What the fixture ``graph_races`` does not report.
-
     Raises:
         UsageError: The file cannot be read, or an entry is wrong.
     """
 
     def __init__(self, config: pytest.Config, path: str) -> None:
         self._path = path
+        # What the fixture ``graph_races`` does not report.
         self.suppressions = Suppressions(read_suppressions(config.rootpath / path))
         self._unused_in_workers: list[set[int]] = []
 

@@ -1,16 +1,10 @@
-"""Threads that wait for each other: found by the one that closes the circle, or by a thread that looks.
+"""Threads that wait for each other: the end of the wait of one of them, by an error.
 
 Data flow::
 
-    locks.py: an acquire that has to wait ──▶ waiting(lock) ── its holder, and what that waits for ──▶ DeadlockError
-    synchronisation.py: Thread.join ────────▶ waiting(thread) ──▶   "
     stalls.py: a thread that looks ── name_circle(circle) ──▶ its first thread ── check() ──▶ DeadlockError
                                                                                    └──▶ listening()
-
-A lock that one thread acquires and another one releases is a signal, and nobody holds it. So a plain lock counts as
-held when it was entered by ``with``; a recursive one always does.
-
-Locks: ``_guard`` guards ``_waiting``; a circle is looked for while it is held, and so by one thread at a time.
+    locks.py, synchronisation.py, item_tokens.py: waits in slices, with a check() between two
 """
 
 from __future__ import annotations
@@ -22,10 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tf1sessions.errors import DeadlockError
-from tf1sessions.sessions.stacks import current_frames
 from tf1sessions.testing.frames import format_frame, program_frames
 
-__all__ = ["SLICE_SECS", "Waiter", "announce", "check", "is_named", "listening", "name_circle", "unname", "waiting"]
+__all__ = ["SLICE_SECS", "Waiter", "announce", "check", "is_named", "listening", "name_circle", "unname"]
 
 #: After how long a thread that waits for a lock or another thread's end looks whether it has to give up. Arbitrary.
 SLICE_SECS = 0.25
@@ -35,25 +28,18 @@ _SHOWN_THREADS = 8
 
 
 class Waiter(NamedTuple):
-    """A thread of a circle.
+    """A thread of a circle."""
 
-    Attributes:
-        ident: Its identity.
-        waits_for: The lock or the thread that it waits for; or that in words.
-        holds: The lock that the one before it in the circle waits for; None where that waits for its end.
-        frame: Where it is.
-    """
-
-    ident: int
-    waits_for: Any
-    holds: Any
-    frame: Any = None
+    ident: int  # its identity
+    waits_for: str  # what it waits for, in words
+    holds: Any  # the lock that the one before it in the circle waits for; None where that waits for its end
+    frame: Any = None  # where it is
 
     @property
     def what(self) -> str:
         """The activity of the thread, in words."""
-        held = f"holds {_named(self.holds)} and " if self.holds is not None else ""
-        return f"{held}waits for {_named(self.waits_for)}"
+        held = f"holds the lock made at {self.holds.place} and " if self.holds is not None else ""
+        return f"{held}waits for {self.waits_for}"
 
     @property
     def place(self) -> str:
@@ -62,30 +48,7 @@ class Waiter(NamedTuple):
 
 
 _listeners: list[Callable[[Sequence[Waiter]], None]] = []
-_guard = _thread.allocate_lock()
-_waiting: dict[int, Any] = {}  # thread -> lock or thread
 _circles: dict[int, list[Waiter]] = {}  # thread that has to give up -> its circle
-
-
-@contextlib.contextmanager
-def waiting(thing: Any) -> Iterator[None]:
-    """Note that the calling thread waits for a lock, or for the end of a thread, while this lasts.
-
-    Raises:
-        DeadlockError: What it waits for waits for the calling thread.
-    """
-    me = _thread.get_ident()
-    with _guard:
-        circle = _circle(me, thing)
-        if circle is None:
-            _waiting[me] = thing
-    if circle is not None:
-        frames = current_frames()
-        raise _error([waiter._replace(frame=frames.get(waiter.ident)) for waiter in circle])
-    try:
-        yield
-    finally:
-        _waiting.pop(me, None)
 
 
 def name_circle(circle: list[Waiter]) -> None:
@@ -110,7 +73,8 @@ def check() -> None:
         DeadlockError: It is one of threads that wait for each other.
     """
     if _circles and (circle := _circles.pop(_thread.get_ident(), None)) is not None:
-        raise _error(circle)
+        announce(circle)
+        raise DeadlockError(_described(circle))
 
 
 @contextlib.contextmanager
@@ -127,41 +91,6 @@ def announce(circle: Sequence[Waiter]) -> None:
     """Let all listeners know of a circle."""
     for listener in tuple(_listeners):
         listener(circle)
-
-
-def _error(circle: list[Waiter]) -> DeadlockError:
-    announce(circle)
-    return DeadlockError(_described(circle))
-
-
-def _holder(thing: Any) -> int | None:
-    if isinstance(thing, threading.Thread):
-        return thing.ident if thing.is_alive() else None
-    return thing.owner if thing.is_held else None
-
-
-def _circle(me: int, thing: Any) -> list[Waiter] | None:
-    """Return the threads that would wait for each other; None where one of them can go on."""
-    found: list[Waiter] = []
-    ident, wanted, held = me, thing, None
-    while True:
-        found.append(Waiter(ident, wanted, held))
-        holder = _holder(wanted)
-        held = None if isinstance(wanted, threading.Thread) else wanted
-        if holder == me:
-            return [found[0]._replace(holds=held), *found[1:]]
-        next_wanted = None if holder is None else _waiting.get(holder)  # whose wait may end in this moment
-        if holder is None or next_wanted is None or any(each.ident == holder for each in found):
-            return None
-        ident, wanted = holder, next_wanted
-
-
-def _named(thing: Any) -> str:
-    if isinstance(thing, str):
-        return thing
-    if isinstance(thing, threading.Thread):
-        return f"the end of thread {thing.name!r}"
-    return f"the lock made at {thing.place}"
 
 
 def _described(circle: Sequence[Waiter]) -> str:

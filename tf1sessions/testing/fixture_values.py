@@ -13,7 +13,7 @@ from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.calls import Session
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.session import GraphSession
-from tf1sessions.testing.settings import Plan
+from tf1sessions.testing.settings import ItemPlan
 
 __all__ = ["new_session", "own_graph", "own_session", "values"]
 
@@ -48,7 +48,7 @@ def _defaults(*contexts: Any) -> Iterator[None]:
                 ) from error
 
 
-def new_session(plan: Plan, name: str, config: Any = None, seed: int | None = None) -> GraphSession:
+def new_session(plan: ItemPlan, name: str, config: Any = None, seed: int | None = None) -> GraphSession:
     """Make a GraphSession as a test's marker wants it; ``config`` and ``seed`` win."""
     config = plan.config if config is None else config
     if config is None:
@@ -62,7 +62,7 @@ def new_session(plan: Plan, name: str, config: Any = None, seed: int | None = No
 
 
 @contextlib.contextmanager
-def own_graph(plan: Plan) -> Iterator[Any]:
+def own_graph(plan: ItemPlan) -> Iterator[Any]:
     """Make a ``tf.Graph``, the default while this lasts."""
     graph = tf.Graph()
     with _defaults(graph.as_default()):
@@ -72,7 +72,7 @@ def own_graph(plan: Plan) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def own_session(plan: Plan, name: str, graph: Any = None) -> Iterator[Any]:
+def own_session(plan: ItemPlan, name: str, graph: Any = None) -> Iterator[Any]:
     """Make a GraphSession, or a Session of a graph that there is: default while this lasts, and then closed."""
     session = new_session(plan, name) if graph is None else Session(graph=graph, config=plan.config)
     contexts = [session.as_default()] if graph is None else [graph.as_default(), session.as_default()]
@@ -84,7 +84,7 @@ def own_session(plan: Plan, name: str, graph: Any = None) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def values(plan: Plan, shared: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def values(plan: ItemPlan, shared: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """Make the graph and session that one thread has for one iteration, its default ones while this lasts.
 
     Args:

@@ -142,18 +142,12 @@ def _judge_values(
 
 
 class RunRequest:
-    """A request of a graph: what its runs use.
-
-    Attributes:
-        uses: The variables and queues.
-        leaves: Its fetches; kept, so that no identity of theirs is used again.
-        runs: How many times it was run; 2 stands for more.
-    """
+    """A request of a graph: what its runs use."""
 
     def __init__(self, state: GraphState, graph: Any, leaves: list[Any]) -> None:
-        self.uses = uses_of(graph, leaves)
-        self.leaves = leaves
-        self.runs = 0
+        self.uses = uses_of(graph, leaves)  # the variables and queues
+        self.leaves = leaves  # its fetches; kept, so that no identity of theirs is used again
+        self.runs = 0  # how many times it was run; 2 stands for more
         self._state = state
         self._operations: list[int] | None = None
         self._waits_in: tuple[str, ...] | None = None
@@ -278,27 +272,20 @@ class GraphState:
 
 
 class SessionState:
-    """A session: its location, and the accesses to it.
-
-    Attributes:
-        graph: The state of its graph.
-        raw: The session of TensorFlow's own; None when the session is gone: another one may be the same object then.
-        close: The access that closing it is.
-        runs: How many runs of it have ended; roughly, as threads count at once.
-        seen: What runs have used.
-    """
+    """A session: its location, and the accesses to it."""
 
     def __init__(self, name: str, raw: Any, graph: GraphState, made: str = "") -> None:
-        self.graph = graph
+        self.graph = graph  # the state of its graph
+        # The session of TensorFlow's own; None when the session is gone: another one may be the same object then.
         self.raw: Any = raw
         self._location = Location(name, session_conflict, made)
-        self.close = AccessKind(self._location, _CLOSE, "closes the session")
+        self.close = AccessKind(self._location, _CLOSE, "closes the session")  # the access that closing it is
         self._runs: dict[VariableUses, AccessKind] = {}
         self._maker: Maker | None = None
         self._is_fresh = False  # whether it was seen from its beginning on
-        self.runs = 0
+        self.runs = 0  # how many runs of it have ended; roughly, as threads count at once
         self._first_values: dict[str, tuple[Maker, int]] = {}  # by the variable's name, with the number of the run
-        self.seen: set[VariableUses] = set()
+        self.seen: set[VariableUses] = set()  # what runs have used
         self._queues: dict[str, Token] = {}
 
     def run(self, uses: VariableUses) -> AccessKind:

@@ -16,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tf1sessions.testing.access_records import AccessRecord, Location
 from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["GraphGrowth"]
 
@@ -151,20 +148,13 @@ class _Round:
 
 
 class _Line:
-    """A line that has added operations.
-
-    Attributes:
-        code: Whose line it is; kept, so that its id stays its own.
-        runs: Of the graph, when the last operation was added.
-        round: The one since the last run.
-        repeated: The rounds that are alike, by what they have in common.
-    """
+    """A line that has added operations."""
 
     def __init__(self, code: CodeType | None, runs: int) -> None:
-        self.code = code
-        self.runs = runs
-        self.round: _Round | None = None
-        self.repeated: dict[Any, _Repeated] = {}
+        self.code = code  # whose line it is; kept, so that its id stays its own
+        self.runs = runs  # of the graph, when the last operation was added
+        self.round: _Round | None = None  # the one since the last run
+        self.repeated: dict[Any, _Repeated] = {}  # the rounds that are alike, by what they have in common
         self._since: int | None = None
 
     def begin(self, frame: FrameType | None, number: int, record: AccessRecord, last_run: AccessRecord) -> None:

@@ -58,16 +58,12 @@ def _is_open(session: Any) -> bool:
     return vars(session).get("_session") is not None and not session._closed
 
 
-class _Runs:
-    """A graph that is run.
-
-    Attributes:
-        count: How many operations it had at the last run.
-        rounds: Between which counts it grew from one run to the next. By the lower one: threads may see it at once.
-    """
+class _GraphRuns:
+    """A graph that is run."""
 
     def __init__(self, count: int) -> None:
-        self.count = count
+        self.count = count  # how many operations it had at the last run
+        # Between which counts it grew from one run to the next. By the lower one: threads may see it at once.
         self.rounds: dict[int, int] = {}
 
 
@@ -75,7 +71,7 @@ class GraphLog:
     """Log of runs of all threads, and of what becomes default and is built in the thread that has made it."""
 
     def __init__(self) -> None:
-        self._runs: weakref.WeakKeyDictionary[Any, _Runs] = weakref.WeakKeyDictionary()
+        self._runs: weakref.WeakKeyDictionary[Any, _GraphRuns] = weakref.WeakKeyDictionary()
         self._grown: list[Any] = []  # kept until the end, when it is looked which lines made its operations
         self._entered: dict[int, Line | None] = {}
         self.resets = False
@@ -88,7 +84,7 @@ class GraphLog:
         count = graph.num_operations()
         runs = self._runs.get(graph)
         if runs is None:
-            self._runs[graph] = _Runs(count)
+            self._runs[graph] = _GraphRuns(count)
         elif count > runs.count:
             runs.rounds[runs.count] = count
             runs.count = count
@@ -148,7 +144,7 @@ def _name(default: Any) -> str:
     return f"{type(default).__name__} {id(default):#x}"
 
 
-def _growth(graph: Any, runs: _Runs) -> Iterator[Leak]:
+def _growth(graph: Any, runs: _GraphRuns) -> Iterator[Leak]:
     operations = graph.get_operations()
     rounds: dict[Any, list[Any]] = {}
     for first, end in runs.rounds.items():

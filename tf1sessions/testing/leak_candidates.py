@@ -20,10 +20,10 @@ __all__ = [
     "Creator",
     "Fork",
     "LeakCandidate",
+    "NamedSegment",
     "PoolMemory",
     "PythonProcess",
     "PythonThread",
-    "Segment",
     "Subprocess",
     "ThreadBody",
     "coordinated",
@@ -34,17 +34,11 @@ SEGMENTS = "/dev/shm"
 
 
 class Creator(NamedTuple):
-    """The part of the program that has made something.
+    """The part of the program that has made something."""
 
-    Attributes:
-        where: The program's line.
-        packages: The installed packages by way of which that line has made it.
-        owner: The name of the type of the owner that has made it; empty if there is none.
-    """
-
-    where: str
-    packages: frozenset[str]
-    owner: str = ""
+    where: str  # the program's line
+    packages: frozenset[str]  # the installed packages by way of which that line has made it
+    owner: str = ""  # the name of the type of the owner that has made it; empty if there is none
 
 
 class LeakCandidate(ABC):
@@ -194,7 +188,7 @@ def _command(args: Any) -> str:
 # -- shared memory ----------------------------------------------------------------------------------------------------
 
 
-class Segment(LeakCandidate):
+class NamedSegment(LeakCandidate):
     """A segment that ``SharedMemory(create=True)`` has made, or one that was opened."""
 
     kind = LeakKind.MEMORY

@@ -35,10 +35,10 @@ from tf1sessions.testing.leak_candidates import (
     Creator,
     Fork,
     LeakCandidate,
+    NamedSegment,
     PoolMemory,
     PythonProcess,
     PythonThread,
-    Segment,
     Subprocess,
     ThreadBody,
     coordinated,
@@ -50,14 +50,10 @@ __all__ = ["CreationLog", "creation_logs", "log"]
 
 
 class CreationLog:
-    """Log of all that was made since it was opened, in the order of its making. Safe to use from any thread.
-
-    Attributes:
-        made: All of it.
-    """
+    """Log of all that was made since it was opened, in the order of its making. Safe to use from any thread."""
 
     def __init__(self) -> None:
-        self.made: list[LeakCandidate] = []
+        self.made: list[LeakCandidate] = []  # all of it
         self._owner_types = tuple(owner_types)  # those that are known from their beginning
         self._owners: weakref.WeakKeyDictionary[Any, Creator] = weakref.WeakKeyDictionary()
         self._threads: weakref.WeakKeyDictionary[threading.Thread, Creator] = weakref.WeakKeyDictionary()
@@ -180,7 +176,7 @@ def _memory(_: Any) -> Iterator[Patch]:
 
     def make(self: Any, name: Any = None, create: bool = False, *args: Any, **named: Any) -> None:
         original(self, name, create, *args, **named)
-        log(functools.partial(Segment, self, created=create))
+        log(functools.partial(NamedSegment, self, created=create))
 
     yield shared_memory.SharedMemory, "__init__", make
 

@@ -66,21 +66,14 @@ Line = tuple[CodeType, int]
 
 
 class Origin(NamedTuple):
-    """The part of the program that calls, read off the calling thread's stack.
+    """The part of the program that calls, read off the calling thread's stack."""
 
-    Attributes:
-        line: The program's innermost line; None if only libraries are on the stack.
-        through: The innermost line of an installed library that the program called, if it is not TensorFlow's.
-        owners: The owners whose methods are between that line and here, the innermost first.
-        packages: The installed packages, and TensorFlow, whose code is between that line and here.
-        frame: The frame of the line.
-    """
-
-    line: Line | None
+    line: Line | None  # the program's innermost line; None if only libraries are on the stack
+    # The innermost line of an installed library that the program called, if it is not TensorFlow's.
     through: Line | None
-    owners: tuple[Any, ...]
-    packages: frozenset[str]
-    frame: FrameType | None
+    owners: tuple[Any, ...]  # the owners whose methods are between that line and here, the innermost first
+    packages: frozenset[str]  # the installed packages, and TensorFlow, whose code is between that line and here
+    frame: FrameType | None  # the frame of the line
 
     @property
     def place(self) -> str | None:

@@ -33,7 +33,7 @@ from pathlib import Path
 
 from tf1sessions.errors import UsageError
 from tf1sessions.testing.graph_leaks import GraphLog, graph_logs
-from tf1sessions.testing.leak_candidates import SEGMENTS, LeakCandidate, Segment
+from tf1sessions.testing.leak_candidates import SEGMENTS, LeakCandidate, NamedSegment
 from tf1sessions.testing.leak_hooks import CreationLog, creation_logs
 from tf1sessions.testing.leak_reports import FIX, KINDS, Leak, LeakKind, kinds_of
 from tf1sessions.testing.library_resources import kept_by_library
@@ -137,7 +137,7 @@ class LeakWatch:
         if LeakKind.MEMORY not in self._kinds or not starters:
             return []
         until = time.monotonic() + self._grace_secs
-        ours = {made.name for made in created.made if isinstance(made, Segment) and made.created}
+        ours = {made.name for made in created.made if isinstance(made, NamedSegment) and made.created}
         while (left := _orphans(_segments() - self._segments - ours)) and time.monotonic() < until:
             time.sleep(0.02)
         where = ", or ".join(starters)

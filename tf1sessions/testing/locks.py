@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
-from tf1sessions.testing.deadlocks import SLICE_SECS, check, waiting
+from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import asked_by_library, program_place
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.patching import Patch, Switch
@@ -148,7 +148,8 @@ class WatchedLock:
 
     Locks are used as signals, too: what is released by another thread than the one that acquired it orders that thread
     before the next that acquires it. ``orders`` is set when a Condition is made on it: then every release does.
-    ``is_held`` says whether the owner will release it for sure; see deadlocks.py.
+    ``is_held`` says whether the owner will release it for sure: a recursive lock, or one that was entered by ``with``.
+    One that a thread acquires and another one releases is a signal, and nobody holds it.
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock
@@ -174,11 +175,8 @@ class WatchedLock:
             self._lock = self.adapt(self._lock)
             got = self._lock.acquire(blocking, timeout)
         elif blocking and timeout == -1:
-            got = self._lock.acquire(False)
-            if not got:
-                with waiting(self):
-                    while not (got := self._lock.acquire(True, SLICE_SECS)):
-                        check()
+            while not (got := self._lock.acquire(True, SLICE_SECS)):
+                check()
         else:
             got = self._lock.acquire(blocking, timeout)
         if got and not ((not blocking or timeout >= 0) and ignores_result(sys._getframe(1))):
@@ -203,8 +201,7 @@ class WatchedLock:
     def locked(self) -> bool:
         if not hasattr(self._lock, "locked"):  # of an RLock, before Python 3.14
             return self.owner is not None
-        locked: bool = self._lock.locked()
-        return locked
+        return bool(self._lock.locked())
 
     def __enter__(self) -> bool:
         got = self.acquire()
@@ -259,8 +256,7 @@ class WatchedRLock(WatchedLock):
     # What Condition asks of a lock that can be held several times.
 
     def _is_owned(self) -> bool:
-        owned: bool = self._lock._is_owned()
-        return owned
+        return bool(self._lock._is_owned())
 
     def _release_save(self) -> tuple[Any, int]:
         depth = self._depth

@@ -21,10 +21,10 @@ from tf1sessions.runtime import private
 from tf1sessions.testing.access_records import AccessRecord
 from tf1sessions.testing.frames import program_frame
 from tf1sessions.testing.graph_accesses import GraphState
-from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.patching import Patch
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
+from tf1sessions.testing.value_hooks import single_access
 
 __all__ = ["LostGraphs", "own_graph"]
 
@@ -61,10 +61,7 @@ class LostGraphs:
             self._state_of(own)  # named here: other threads do not know whose it is
         if any(graph is not own for graph in stack[-1:]) or (own is not None and own.get_operations()):
             what = "starts a thread with another default graph"
-            me = self._detector.clocks.thread()
-            key = (me.number, "start", 0, 0, frozenset[int]())
-            self._starters[thread] = record = AccessRecord(me, key, what, program_frame())
-            record.times = 1
+            self._starters[thread] = single_access(self._detector.clocks.thread(), what, program_frame())
 
     def adds(self, graph: Any, state: GraphState, record: AccessRecord) -> None:
         """Report the first operation that a thread adds to a default graph of its own, and not to its starter's.
@@ -91,9 +88,7 @@ class LostGraphs:
             return
         starter = self._starters.pop(thread)
         me = self._detector.clocks.thread()
-        key = (me.number, "computes", id(frame.f_code), frame.f_lineno, held_locks())
-        record = AccessRecord(me, key, "computes at once, in no graph", frame)
-        record.times = 1
+        record = single_access(me, "computes at once, in no graph", frame)
         record.names = [name] * bool(name)
         self._detector.report(RaceKind.LEAK, f"no graph: thread {me.name!r} has none", starter, record)
 

@@ -105,15 +105,12 @@ class Observers(Generic[_Observer]):
 
     Nothing is imported for it. A module that is imported in the meantime is patched when the next one is, or by
     :meth:`catch_up`. A forked child has no observers.
-
-    Attributes:
-        now: The observers; another tuple after each change. Patches read it without a lock.
-        late: What is patched. More may be added to it before the first observer.
     """
 
     def __init__(self, late: Iterable[LatePatch]) -> None:
+        # The observers; another tuple after each change. Patches read it without a lock.
         self.now: tuple[_Observer, ...] = ()
-        self.late = list(late)
+        self.late = list(late)  # what is patched. More may be added to it before the first observer.
         self._lock = threading.RLock()  # for what follows; an import inside it may come back here
         self._waiting: list[LatePatch] = []
         self._undo: list[Callable[[], None]] = []

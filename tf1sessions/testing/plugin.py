@@ -33,7 +33,7 @@ from tf1sessions.testing.settings import (
     KEYWORDS,
     NEED_TENSORFLOW,
     OPTIONS,
-    Plan,
+    ItemPlan,
     Settings,
     ThreadInfo,
     read_plan,
@@ -50,7 +50,7 @@ _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 _ACCEPTED: pytest.StashKey[AcceptedRaces] = pytest.StashKey()
 _LOCKS: pytest.StashKey[contextlib.ExitStack] = pytest.StashKey()
 _ITEM: pytest.StashKey[pytest.Item] = pytest.StashKey()  # in the stash of the configuration: the test that runs
-_PLAN: pytest.StashKey[Plan] = pytest.StashKey()
+_PLAN: pytest.StashKey[ItemPlan] = pytest.StashKey()
 _LEAKS: pytest.StashKey[LeakWatch] = pytest.StashKey()
 _RACES: pytest.StashKey[ExpectedRaces] = pytest.StashKey()
 _DEADLINE: pytest.StashKey[Deadline] = pytest.StashKey()
@@ -205,8 +205,8 @@ def _limit(item: pytest.Item, secs: float) -> None:
 # -- a test -----------------------------------------------------------------------------------------------------------
 
 
-def _plan(item: pytest.Item) -> Plan:
-    return item.stash.get(_PLAN, Plan())
+def _plan(item: pytest.Item) -> ItemPlan:
+    return item.stash.get(_PLAN, ItemPlan())
 
 
 def _looks_for_leaks(item: pytest.Item) -> bool:
@@ -479,7 +479,7 @@ def _timed_out(deadline: Deadline) -> BaseException:
 # -- fixtures ---------------------------------------------------------------------------------------------------------
 
 
-def _check_own(request: pytest.FixtureRequest, name: str) -> Plan:
+def _check_own(request: pytest.FixtureRequest, name: str) -> ItemPlan:
     """Return the test's plan; fails a request that came too late for a fixture that is the threads' own."""
     plan = _plan(request.node)
     if plan.repeats and name not in plan.names:

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Loop", "passed_loop", "waiting_loop"]
+__all__ = ["PollingLoop", "passed_loop", "waiting_loop"]
 
 #: Questions whose answers synchronisation.py sees.
 _SEEN = ("is_set", "isSet", "is_alive", "done", "empty", "full", "qsize", "locked")
 
 
-class Loop(NamedTuple):
+class PollingLoop(NamedTuple):
     """Lines of a program.
 
     Attributes:
@@ -37,22 +37,22 @@ class Loop(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1000)
-def waiting_loop(code: CodeType, line: int) -> Loop | None:
+def waiting_loop(code: CodeType, line: int) -> PollingLoop | None:
     """Return the innermost loop around a line of a code, if it is one that waits; None without the source."""
     around = [loop for loop in _loops(code.co_filename) if loop.lineno <= line <= (loop.end_lineno or 0)]
     if not around or around[-1].lineno < code.co_firstlineno:
         return None
     loop = around[-1]
-    return Loop(code, loop.lineno, loop.end_lineno or 0) if _waits(loop) else None
+    return PollingLoop(code, loop.lineno, loop.end_lineno or 0) if _waits(loop) else None
 
 
 @functools.lru_cache(maxsize=1000)
-def passed_loop(code: CodeType, line: int) -> Loop | None:
+def passed_loop(code: CodeType, line: int) -> PollingLoop | None:
     """Return the last loop of a function in front of a line that would have slept, had it had to wait."""
     lines = {number for _, _, number in code.co_lines() if number is not None}
     for loop in reversed(_loops(code.co_filename)):
         if loop.lineno in lines and (loop.end_lineno or 0) < line and _waits(loop) and _sleeps(loop):
-            return Loop(code, loop.lineno, loop.end_lineno or 0)
+            return PollingLoop(code, loop.lineno, loop.end_lineno or 0)
     return None
 
 

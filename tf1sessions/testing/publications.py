@@ -25,19 +25,12 @@ __all__ = ["Maker", "Needs", "judge_export", "judge_publication", "maker_of"]
 
 
 class Maker(NamedTuple):
-    """The thread that made something, and when.
+    """The thread that made something, and when."""
 
-    Attributes:
-        thread: Its number.
-        at: Its count then.
-        past: What was past for it.
-        last: The number of operations that the graph had.
-    """
-
-    thread: int
-    at: int
-    past: Clock
-    last: int
+    thread: int  # its number
+    at: int  # its count then
+    past: Clock  # what was past for it
+    last: int  # the number of operations that the graph had
 
 
 def maker_of(thread: ThreadState, last: int) -> Maker:
@@ -47,18 +40,13 @@ def maker_of(thread: ThreadState, last: int) -> Maker:
 
 
 class Needs(NamedTuple):
-    """The graph and the operations that a run uses.
+    """The graph and the operations that a run uses."""
 
-    Attributes:
-        makers: Gives the threads that made it.
-        is_final: Says whether nothing can be added to the graph any more.
-        first_values: The threads that gave variables of the session their first values, and by which run of it.
-        known_run: Gives the last run of one thread of which another one has used the values.
-    """
-
-    makers: Callable[[], Iterable[Maker]]
-    is_final: Callable[[], Any]
+    makers: Callable[[], Iterable[Maker]]  # gives the threads that made it
+    is_final: Callable[[], Any]  # says whether nothing can be added to the graph any more
+    # The threads that gave variables of the session their first values, and by which run of it.
     first_values: Mapping[str, tuple[Maker, int]]
+    # Gives the last run of one thread of which another one has used the values.
     known_run: Callable[[ThreadState, ThreadState], int]
 
 

@@ -217,6 +217,17 @@ class Access:
         return "\n".join(lines)
 
 
+def _plain(access: Access) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(access).items()}
+
+
+def _access(values: Mapping[str, Any]) -> Access:
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return Access(**fields)
+
+
 def _with_source(text: str) -> str:
     """Return a line of a stack with the program's line behind it."""
     frame = StackFrame.parse(text)
@@ -271,18 +282,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for ``json.dumps``."""
-        sides = {
-            name: {
-                "thread": side.thread,
-                "what": side.what,
-                "stack": list(side.stack),
-                "names": list(side.names),
-                "times": side.times,
-                "locks": list(side.locks),
-                "started": side.started,
-            }
-            for name, side in (("first", self.first), ("second", self.second))
-        }
+        sides = {name: _plain(side) for name, side in (("first", self.first), ("second", self.second))}
         level = {"level": self.kind.level, "warning": self.kind.is_warning}
         head = {"kind": self.kind.value, **level, "graph": self.graph, "made": self.made, **sides}
         return head | {"others": self.others, "note": self.note, "why": WHY[self.kind], "fix": FIX[self.kind]}
@@ -290,10 +290,6 @@ class Report:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Report:
         """Return the report of which :meth:`to_json` gave these values."""
-        tuples = ("stack", "names", "locks")
-        first, second = (
-            Access(**side | {name: tuple(side[name]) for name in tuples})
-            for side in (values["first"], values["second"])
-        )
+        first, second = (_access(values[side]) for side in ("first", "second"))
         kind, more = RaceKind(values["kind"]), (values["others"], values["note"], values["made"])
         return cls(kind, values["graph"], first, second, *more)

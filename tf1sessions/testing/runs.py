@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tf1sessions.scripts.events import Event
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.testing.reports import Access, RaceKind, Report
@@ -52,7 +51,6 @@ def find_races(
     suppressions: Sequence[Suppression] = (),
     time_limit: float | None = None,
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
-    listener: Callable[[Event], None] | None = None,
 ) -> DetectedRun:
     """Run a program to its end, in a process of its own, and find which of its accesses nothing orders.
 
@@ -65,7 +63,6 @@ def find_races(
         suppressions: What else is not; see :func:`~tf1sessions.testing.suppressions.read_suppressions`.
         time_limit: Seconds after which the program is ended; by default the job's own limit.
         stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that is discarded.
-        listener: Called with the events of the run, in this thread.
 
     Raises:
         ScriptUsageError: The program cannot be run; nothing was started.
@@ -82,7 +79,7 @@ def find_races(
         "suppressions": [rule.to_json() for rule in suppressions],
     }
     target = "tf1sessions.testing.race_detector_main:execute"
-    notes, exit_code, ended = run_with(target, more, job, time_limit, stdio, listener)
+    notes, exit_code, ended = run_with(target, more, job, time_limit, stdio)
     found = notes or {"reports": [], "forked": False, "unused": range(len(suppressions))}
     return DetectedRun(
         tuple(shown(Report.from_json(report), job) for report in found["reports"]),
@@ -99,14 +96,13 @@ def run_with(
     job: Job,
     time_limit: float | None,
     stdio: tuple[int | None, int, int] | None,
-    listener: Callable[[Event], None] | None = None,
 ) -> tuple[dict[str, Any] | None, int, bool]:
     """Run a program with code of ours in its process, which leaves its findings in the file ``notes`` of its payload.
 
     Args:
         target: The function that executes the program, ``"module:function"``.
         more: Its payload besides.
-        job, time_limit, stdio, listener: As for :func:`find_races`.
+        job, time_limit, stdio: As for :func:`find_races`.
 
     Returns:
         The findings, None if there are none; the exit code; whether the program ended by itself.
@@ -121,7 +117,6 @@ def run_with(
                 target=target,
                 more={"notes": str(notes), **more},
             ),
-            listener,
         )
         with running.heeding_signals():
             summary = running.run()

@@ -24,8 +24,8 @@ __all__ = [
     "KEYWORDS",
     "NEED_TENSORFLOW",
     "OPTIONS",
+    "ItemPlan",
     "Option",
-    "Plan",
     "Settings",
     "ThreadInfo",
     "read_plan",
@@ -254,7 +254,7 @@ def read_settings(config: pytest.Config) -> Settings:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ItemPlan:
     """Plan of how a test runs.
 
     Attributes:
@@ -301,7 +301,7 @@ class ThreadInfo:
     iteration: int = 0
 
 
-def read_plan(item: pytest.Item, settings: Settings) -> Plan:
+def read_plan(item: pytest.Item, settings: Settings) -> ItemPlan:
     """Read how a test is to run, by its markers and fixtures; those nearer to the test win.
 
     Raises:
@@ -333,7 +333,7 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
     ):
         given["threads"] = settings.threads
     if not markers and names.isdisjoint(FIXTURES) and "threads" not in given:
-        return Plan(names=names, allowed=allowed)
+        return ItemPlan(names=names, allowed=allowed)
     if (
         settings.iterations is not None
         and "explore" not in given
@@ -349,7 +349,7 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
         given = {"timeout": settings.timeout} | given
     given["config"] = _config(item, given.get("config"))
     used = bool(markers) or not names.isdisjoint(FIXTURES)
-    plan = Plan(used=used, names=names, allowed=allowed, **given)
+    plan = ItemPlan(used=used, names=names, allowed=allowed, **given)
     if plan.repeats:
         _check_repeats(item, plan, settings)
     elif plan.share is not None:
@@ -363,7 +363,7 @@ def read_plan(item: pytest.Item, settings: Settings) -> Plan:
 
 def _can_run_in_threads(item: pytest.Item, given: Mapping[str, Any], settings: Settings) -> bool:
     """Say whether a test that does not ask for it can run in threads."""
-    plan = Plan(used=True, names=frozenset(getattr(item, "fixturenames", ())), threads=2, share=given.get("share"))
+    plan = ItemPlan(used=True, names=frozenset(getattr(item, "fixturenames", ())), threads=2, share=given.get("share"))
     try:
         _check_repeats(item, plan, settings)
     except UsageError:
@@ -418,7 +418,7 @@ def _kinds(item: pytest.Item, shown: str, kinds: Iterable[str]) -> set[str]:
     return set(kinds)
 
 
-def _check_repeats(item: pytest.Item, plan: Plan, settings: Settings) -> None:
+def _check_repeats(item: pytest.Item, plan: ItemPlan, settings: Settings) -> None:
     """Check that the body of a test can be called several times, and that it can have all it asks for."""
     what = f"tf1(threads={plan.threads})" if plan.threads is not None else f"tf1(iterations={plan.iterations})"
     if plan.explore is not None:

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tf1sessions.testing import item_tokens, uncertain_order
-from tf1sessions.testing.deadlocks import SLICE_SECS, check, waiting
+from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames, program_place
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
@@ -115,12 +115,11 @@ def _threads() -> Iterator[Patch]:
 
     def new_join(self: Any, timeout: float | None = None) -> None:
         if timeout is None and self is not threading.current_thread() and is_alive(self):
-            with waiting(self):
-                if WatchedLock.adapt is not None:  # an exploration knows by itself which threads wait for ever
-                    join(self)
-                while is_alive(self):
-                    join(self, SLICE_SECS)
-                    check()
+            if WatchedLock.adapt is not None:  # an exploration knows by itself which threads wait for ever
+                join(self)
+            while is_alive(self):
+                join(self, SLICE_SECS)
+                check()
         else:
             join(self, timeout)
         if not is_alive(self):

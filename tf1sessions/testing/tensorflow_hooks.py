@@ -39,7 +39,7 @@ from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.python_state import changed_state, functions_of
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
-from tf1sessions.testing.value_hooks import Feeds, coordinator_patches, export_patches
+from tf1sessions.testing.value_hooks import HeldArrays, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
 from tf1sessions.testing.vector_clocks import Token, acquire, release
 from tf1sessions.testing.waits import queue_runs
@@ -124,7 +124,7 @@ class TensorFlowHooks:
         self._compiled: dict[tuple[int, int], _RunAccess] = {}  # by the identity of the raw session, and the handle
         self._python: dict[Any, Location] = {}
         self._lost = LostGraphs(detector, self._graph)
-        self._feeds = Feeds(detector)
+        self._feeds = HeldArrays(detector)
         self._local = _Local()
         self._into_python, self._out_of_python = Token(), Token()
         self._undo: list[Callable[[], None]] = []

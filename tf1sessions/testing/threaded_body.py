@@ -24,9 +24,9 @@ import pytest
 
 from tf1sessions.errors import ScheduleError
 from tf1sessions.testing.hangs import free
-from tf1sessions.testing.settings import Plan, ThreadInfo
+from tf1sessions.testing.settings import ItemPlan, ThreadInfo
 
-__all__ = ["Failure", "explore", "raise_first", "repeat"]
+__all__ = ["BodyFailure", "explore", "raise_first", "repeat"]
 
 #: How long threads may take to begin, and how long to end once their sessions are closed. Arbitrary.
 _BEGIN_SECS = 60.0
@@ -41,7 +41,7 @@ _END_ALL = (pytest.exit.Exception, KeyboardInterrupt)
 
 
 @dataclass(frozen=True)
-class Failure:
+class BodyFailure:
     """Error that the body raised, and its thread."""
 
     thread: ThreadInfo
@@ -54,7 +54,7 @@ def repeat(
     iterations: int,
     switch_interval: float,
     is_over: Callable[[], bool],
-) -> list[Failure]:
+) -> list[BodyFailure]:
     """Call the body ``iterations`` times in each of ``threads`` threads; without threads, in the calling one.
 
     Args:
@@ -68,7 +68,7 @@ def repeat(
     Returns:
         What was raised, in the order in which it was.
     """
-    failures: list[Failure] = []
+    failures: list[BodyFailure] = []
     lock = threading.Lock()  # guards failures
     begin = threading.Barrier(threads or 1, timeout=_BEGIN_SECS)
 
@@ -83,7 +83,7 @@ def repeat(
                 body(thread)
         except BaseException as error:  # raised in the main thread, with all others
             with lock:
-                failures.append(Failure(thread, error))
+                failures.append(BodyFailure(thread, error))
 
     if threads is None:
         work(0)
@@ -119,7 +119,7 @@ def _end(workers: Sequence[threading.Thread]) -> None:
 
 
 def explore(
-    body: Callable[[ThreadInfo], None], plan: Plan, sections: list[tuple[str, str]], is_over: Callable[[], bool]
+    body: Callable[[ThreadInfo], None], plan: ItemPlan, sections: list[tuple[str, str]], is_over: Callable[[], bool]
 ) -> None:
     """Call the body in many orders of its threads, or in one; the iteration is the number of the order.
 
@@ -166,7 +166,7 @@ def explore(
     sections.append(("tf1sessions", f"explored {found}"))
 
 
-def raise_first(failures: Sequence[Failure], sections: list[tuple[str, str]]) -> None:
+def raise_first(failures: Sequence[BodyFailure], sections: list[tuple[str, str]]) -> None:
     """Raise what ends a test with these failures: what ends the session, else an error, else xfail() or skip().
 
     Args:
@@ -181,7 +181,7 @@ def raise_first(failures: Sequence[Failure], sections: list[tuple[str, str]]) ->
         where = f"raised in thread {chosen.thread.number} of {chosen.thread.threads}, "
         where += f"iteration {chosen.thread.iteration}; {len(failures)} of the threads raised"
         sections.append(("tf1sessions", where))
-    others: dict[str, list[Failure]] = {}
+    others: dict[str, list[BodyFailure]] = {}
     for failure in failures:
         if failure is not chosen:
             others.setdefault(_traceback(failure.error), []).append(failure)

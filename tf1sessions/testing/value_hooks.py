@@ -32,13 +32,13 @@ from tf1sessions.testing.publications import Needs
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
-__all__ = ["Feeds", "coordinator_patches", "export_patches"]
+__all__ = ["HeldArrays", "coordinator_patches", "export_patches", "single_access"]
 
 #: From how many bytes on an array is guarded. Arbitrary: TensorFlow has copied smaller ones before anybody can write.
 _LARGE = 1024
 
 
-class Feeds:
+class HeldArrays:
     """Arrays that runs use now. What writes to one meanwhile gets NumPy's error, at its own line.
 
     Args:
@@ -104,13 +104,14 @@ class Feeds:
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
         me = self._detector.clocks.thread()
-        run = _record(me, "runs a session that was fed the array", _program(running))
+        run = single_access(me, "runs a session that was fed the array", _program(running))
         run.thread = next((each for each in self._detector.clocks.threads() if each.ident in runners), me)
-        write = _record(me, "writes a fed array", trace and trace.tb_frame)
+        write = single_access(me, "writes a fed array", trace and trace.tb_frame)
         self._detector.report(RaceKind.FEED, "an array", run, write)
 
 
-def _record(thread: Any, what: str, frame: FrameType | None) -> AccessRecord:
+def single_access(thread: Any, what: str, frame: FrameType | None) -> AccessRecord:
+    """Return the record of something that a thread does once."""
     place = (id(frame.f_code), frame.f_lineno) if frame is not None else (0, 0)
     record = AccessRecord(thread, (thread.number, what, *place, held_locks()), what, frame)
     record.times = 1
@@ -153,8 +154,8 @@ def coordinator_patches(detector: RaceDetector) -> Iterator[Patch]:
         number = id(coordinator)
         joined.discard(number)
         me = detector.clocks.thread()
-        first = _record(me, "starts threads for the Coordinator", program_frame(2))
-        second = _record(me, "ends without joining it", None)
+        first = single_access(me, "starts threads for the Coordinator", program_frame(2))
+        second = single_access(me, "ends without joining it", None)
         holds = lambda: detector.is_over and number not in joined  # noqa: E731
         detector.report(RaceKind.COORDINATOR, "a Coordinator", first, second, holds)
 

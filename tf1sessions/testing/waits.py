@@ -60,25 +60,16 @@ class QueueRequest(Protocol):
 
 @dataclass(frozen=True)
 class Wait:
-    """The thing that one thread waits for, without a time-out.
+    """The thing that one thread waits for, without a time-out."""
 
-    Attributes:
-        thing: The lock, thread, queue, event, ....
-        what: The same in words.
-        holders: The threads of which one has to go on to end the wait, by ``ident``; None if any thread may end it.
-        frame: A frame that is there as long as the thread waits, the innermost or one around it.
-        by: The lock in which a thread waits for a notification; None where it waits otherwise.
-        is_idle: Whether it is a worker without work, which waits for nothing in particular.
-        in_run: Whether it waits in TensorFlow, or computes there.
-    """
-
-    thing: Any
-    what: str
+    thing: Any  # the lock, thread, queue, event, ...
+    what: str  # the same in words
+    # The threads of which one has to go on to end the wait, by ``ident``; None if any thread may end it.
     holders: Collection[int] | None
-    frame: FrameType
-    by: Any = None
-    is_idle: bool = False
-    in_run: bool = False
+    frame: FrameType  # a frame that is there as long as the thread waits, the innermost or one around it
+    by: Any = None  # the lock in which a thread waits for a notification; None where it waits otherwise
+    is_idle: bool = False  # whether it is a worker without work, which waits for nothing in particular
+    in_run: bool = False  # whether it waits in TensorFlow, or computes there
 
     def is_same(self, other: Wait | None) -> bool:
         """Say whether a later look has found the same wait, and not another one of the same thread."""

@@ -32,7 +32,7 @@ def drawn(function, seed=5):
     return function()
 
 
-def told(dataset):
+def content(dataset):
     """A number for the order of 100 elements."""
     return dataset.batch(100).map(lambda batch: tf.reduce_sum(batch * tf.range(1, 101, dtype=tf.int64)))
 
@@ -73,9 +73,9 @@ REPEATED = {
     "through one place": lambda: repeated(numbers(), 1),
     "through many places": lambda: repeated(numbers(3), 100, 7),
     "without end": lambda: repeated(numbers(5), 4, -1).take(40),
-    "in blocks": lambda: told(repeated(numbers(1000), 300, 3)),
-    "in many blocks": lambda: told(repeated(numbers(3000), 2900, 2)),
-    "in small blocks": lambda: told(repeated(numbers(700), 10, None)).take(20),
+    "in blocks": lambda: content(repeated(numbers(1000), 300, 3)),
+    "in many blocks": lambda: content(repeated(numbers(3000), 2900, 2)),
+    "in small blocks": lambda: content(repeated(numbers(700), 10, None)).take(20),
     "of another length each time": lambda: repeated(
         numbers(9).filter(lambda x: tf.random_uniform([], seed=1) < 0.7), 4, 5
     ),

@@ -18,7 +18,7 @@ def values(shape, low, high, salt, dtype):
 
 
 def initial(shape, dtype=None, partition_info=None, **_):
-    """Weights that nobody draws."""
+    """Weights that nothing draws."""
     import tensorflow as tf
 
     shape = [int(size) for size in shape]
@@ -101,9 +101,9 @@ def compare(old_path, new_path):
         a, b = old[name], new[name]
         apart = [abs(left - right) / abs(left) for left, right in zip(a, b)]
         first = next((step for step in range(STEPS) if "%.6g" % a[step] != "%.6g" % b[step]), None)
-        told = ["%.0e" % max(apart[:step]) for step in (10, 100, STEPS)]
+        reported = ["%.0e" % max(apart[:step]) for step in (10, 100, STEPS)]
         said = "never" if first is None else "step %d" % (first + 1)
-        print("| %s | %.6g | %.6g | %s | %s |" % (name, a[0], a[-1], said, " | ".join(told)))
+        print("| %s | %.6g | %.6g | %s | %s |" % (name, a[0], a[-1], said, " | ".join(reported)))
 
 
 if __name__ == "__main__":

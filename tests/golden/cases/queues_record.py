@@ -5,7 +5,7 @@ The same code for TensorFlow 1.15.5 and for today's, on Python 3.7 too. A case i
 
     case(tf, t) ── builds queues and runners in the default graph
                ├── t.session.run(...)            runs them
-               ├── with t.running() as ended:    all queue runners run meanwhile; ended() tells how they ended
+               ├── with t.running() as ended:    all queue runners run meanwhile; ended() says how they ended
                └── t.note(name=value)            what is recorded
 
 What can end in two ways in TensorFlow 1 is not recorded: a case forces the order, by what a queue has taken
@@ -249,7 +249,7 @@ class Trial:
         return made[key]
 
     def background(self, fetches):
-        """Runs ``fetches`` in a thread; returns a function that waits for it and tells its outcome."""
+        """Runs ``fetches`` in a thread; returns a function that waits for it and gives its outcome."""
         found = []
         session = self.session
         thread = threading.Thread(target=lambda: found.append(outcome(lambda: session.run(fetches))))

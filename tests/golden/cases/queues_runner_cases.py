@@ -602,7 +602,7 @@ def coordinator_threads(tf, t):
 
 @case
 def coordinator_thread_that_ends(tf, t):
-    """join returns when all threads have ended, though nobody has requested a stop; join of nothing waits for none."""
+    """join returns when all threads have ended, though nothing has requested a stop; join of nothing waits for none."""
     coordinator = t.coordinator()
     thread = threading.Thread(target=lambda: None)
     thread.start()

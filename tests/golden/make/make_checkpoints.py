@@ -253,23 +253,23 @@ def output(made, session):
 def record(name, folder):
     made, session = start(name)
     initialize(session)
-    told = {key: made[key] for key in ("shape", "scale") if key in made}
+    reported = {key: made[key] for key in ("shape", "scale") if key in made}
     if "train" in made:
-        told["before"] = losses(made, session, 0, BEFORE)
+        reported["before"] = losses(made, session, 0, BEFORE)
     saver = v1.train.Saver(**made.get("saver", {}))
     meta = name in WITH_GRAPH
     path = saver.save(session, os.path.join(folder, name, "model.ckpt"), write_meta_graph=meta, write_state=False)
-    told["files"] = os.path.relpath(path, folder)
-    told["values"] = {
+    reported["files"] = os.path.relpath(path, folder)
+    reported["values"] = {
         variable.op.name: short(session.run(variable))
         for variable in v1.global_variables()
         if variable._save_slice_info is None
     }
     if "train" in made:
-        told["losses"] = losses(made, session, BEFORE, AFTER)
+        reported["losses"] = losses(made, session, BEFORE, AFTER)
     else:
-        told["output"] = output(made, session)
-    return told
+        reported["output"] = output(made, session)
+    return reported
 
 
 def restored(name, path):

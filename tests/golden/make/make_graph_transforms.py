@@ -84,7 +84,7 @@ def network():
 
 
 def described(graph_def):
-    """The nodes, with what tells them apart; constants by their type and shape."""
+    """The nodes, with what distinguishes them; constants by their type and shape."""
     nodes = []
     for node in graph_def.node:
         attributes = {}

@@ -9,7 +9,7 @@ differences, our tf.contrib or tf.estimator have changed. Data flow::
                  │
                  ├─ seeds are 1.15.5's ──▶ these traits are measured
                  └─ they are not       ──▶ judged(): where a wrong seed would be exact, a function before it is looked
-                                           at more closely, up to the level that tells it from what is measured
+                                           at more closely, up to the level that sets it apart from what is measured
 """
 
 import collections

@@ -787,7 +787,7 @@ def trt_1_13():
 
 @artifact
 def mkl():
-    """As Intel's build rewrote a graph: a second half of inputs and outputs tells the layouts."""
+    """As Intel's build rewrote a graph: a second half of inputs and outputs gives the layouts."""
     images = tf.placeholder(tf.float32, [None, 4, 4, 1], name="images")
     kernel = tf.constant(values("kernel", (3, 3, 1, 2)), name="kernel")
     bias = tf.constant(values("bias", 2), name="bias")

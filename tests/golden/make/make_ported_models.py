@@ -3,7 +3,7 @@
 Run it with genuine TensorFlow 1.15.5: ``python make_ported_models.py [CASE ...]``; with names of cases, it prints how
 far each learned and writes nothing. Each function of ``CASES`` builds a graph. It is trained for some steps and then
 saved, as people did: a checkpoint with its .meta, and where the case says so, a SavedModel and a frozen graph. From
-there on ``record.json`` tells what 1.15.5 found:
+there on ``record.json`` says what 1.15.5 found:
 
 - ``inputs``, ``outputs``, ``given``, ``found``: what the saved model makes of a batch;
 - ``slopes``: the gradients of :func:`probe` of these outputs, with respect to variables and inputs;

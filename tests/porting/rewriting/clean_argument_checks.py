@@ -11,7 +11,7 @@ from typing import Any
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import tensorflow as tf
 
-from tf1sessions.porting.rewriting.rules.clean_arguments import TABLE, Arguments
+from tf1sessions.porting.rewriting.rules.clean_arguments import TABLE, ArgumentChange
 
 #: What an argument is given, by its name; of one that is not here, a value has to be written here.
 VALUES: dict[str, Any] = {
@@ -80,7 +80,7 @@ def graph(side: Any, old: str, name: str, by_position: list[str], by_name: dict[
         return str(made.as_graph_def())
 
 
-def calls(name: str, row: Arguments) -> Iterator[tuple[list[str], list[str]]]:
+def calls(name: str, row: ArgumentChange) -> Iterator[tuple[list[str], list[str]]]:
     """Yield arguments by position and by name: each number by position, and pairs of names that go together."""
     order = list(inspect.signature(function(tf.compat.v1, name)).parameters)
     needed: list[str] = []

@@ -43,7 +43,7 @@ def test_what_git_could_not_give_back(project: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--assume-unchanged", "--skip-worktree"])
-def test_what_git_was_told_to_ignore(project: Path, option: str) -> None:
+def test_what_git_was_asked_to_ignore(project: Path, option: str) -> None:
     git(project, "init")
     git(project, "add", ".")
     git(project, "commit", "-m", "x")

@@ -421,7 +421,7 @@ def test_an_initialization_that_may_be_a_restoration():
     assert "if path:\n    saver.restore(path).initialize_or_restore()\n" in found and "else:" not in found
 
 
-def test_a_print_of_a_tensor_is_told():
+def test_a_print_of_a_tensor_is_reported():
     text = "import tensorflow as tf\n" + GRAPH + "print(y)\nprint('built')\n" + RUN
     found = ported(text, "native").after.text
     assert "print(y)" not in found and "print('built')" in found
@@ -429,7 +429,7 @@ def test_a_print_of_a_tensor_is_told():
     assert remark.startswith("It printed a tensor of the graph")
 
 
-def test_a_print_of_a_tensor_in_a_class_is_told_at_its_line():
+def test_a_print_of_a_tensor_in_a_class_is_reported_at_its_line():
     text = (
         "import tensorflow as tf\n"
         + GRAPH

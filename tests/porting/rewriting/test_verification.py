@@ -81,7 +81,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # TensorFlow is started six times
-def test_a_good_step_is_kept_and_a_bad_one_is_told_with_its_line(
+def test_a_good_step_is_kept_and_a_bad_one_is_reported_with_its_line(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(steps.RULES, "worse", (replaced("0.25", "0.26"),))
@@ -154,15 +154,15 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         def __exit__(self, *exception: object) -> None:
             pass
 
-    def run(how: str, job: verification.Job) -> verification._Ended:
+    def run(how: str, job: verification.Job) -> verification._RunEnd:
         text = Path(job.path).read_text()
         runs.append(f"{how} {text.splitlines()[0]}")
         assert os.path.samefile(os.path.join(job.cwd, job.script or ""), job.path)
         trace: verification.Trace = Nothing()  # type: ignore[assignment]
-        return verification._Ended(None, "ended with exit code 1") if "fail" in text else verification._Ended(trace)
+        return verification._RunEnd(None, "ended with exit code 1") if "fail" in text else verification._RunEnd(trace)
 
-    monkeypatch.setattr(verification._Runs, "_as_run", lambda self, job, out: run("tf1sessions", job))
-    monkeypatch.setattr(verification._Runs, "_plain", lambda self, job, out: run("python", job))
+    monkeypatch.setattr(verification._StepRuns, "_as_run", lambda self, job, out: run("tf1sessions", job))
+    monkeypatch.setattr(verification._StepRuns, "_plain", lambda self, job, out: run("python", job))
     monkeypatch.setattr(verification, "_compared", lambda step, *_: StepVerification(step, True, "equal", ""))
     return runs
 
@@ -232,11 +232,11 @@ def test_a_copy_without_what_is_no_part_of_the_program(
         (tmp_path / name).touch()
     seen = []
 
-    def look(self: object, job: verification.Job, out: Path) -> verification._Ended:
+    def look(self: object, job: verification.Job, out: Path) -> verification._RunEnd:
         seen.append(sorted(os.listdir(job.cwd)))
-        return verification._Ended(None, "was looked at")
+        return verification._RunEnd(None, "was looked at")
 
-    monkeypatch.setattr(verification._Runs, "_as_run", look)
+    monkeypatch.setattr(verification._StepRuns, "_as_run", look)
     outcomes(tmp_path, "a", "b")
     assert seen == [["data", "s.py"]] * 2
     assert sorted(os.listdir(tmp_path)) == [".git", "__pycache__", "data", "env", "s.py"]

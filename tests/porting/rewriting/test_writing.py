@@ -172,7 +172,7 @@ def test_an_interrupt_leaves_all_or_nothing_written(
 
 @pytest.mark.parametrize("moment", [0, 1, 2, "commit"])
 def test_a_killed_process_leaves_all_or_nothing_written(project: Path, moment: int | str) -> None:
-    """SIGKILL before the nth file is renamed, and as soon as the renames are asked for: nobody waits for their end."""
+    """SIGKILL before the nth file is renamed, and as soon as the renames are asked for: nothing waits for their end."""
     before = contents(project)
     code = f"""
 import os

@@ -251,7 +251,7 @@ def queue_runners_and_a_coordinator():
 
 
 @planted("coordinator that nobody joins", may=("run after close",))
-def queue_runners_that_nobody_joins():
+def queue_runners_that_are_not_joined():
     with tf.Graph().as_default() as graph:
         line = tf.FIFOQueue(10, tf.int32, shapes=[[]])
         tf.train.add_queue_runner(tf.train.QueueRunner(line, [line.enqueue(1)]))

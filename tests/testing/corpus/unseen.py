@@ -1,4 +1,4 @@
-"""What is easily overlooked: Keras, callables, lost default graphs, results that nobody looks at."""
+"""What is easily overlooked: Keras, callables, lost default graphs, results that nothing looks at."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUNS = "mutation while running"
 
 
 def keras_model():
-    """A compiled model on a graph of its own, prepared for threads as its users were told to."""
+    """A compiled model on a graph of its own, prepared for threads as its users were asked to."""
     graph = tf.Graph()
     sess = tf.Session(graph=graph)
     with graph.as_default(), sess.as_default():
@@ -197,7 +197,7 @@ def thread_builds_and_runs_its_own():
 
 @planted("concurrent construction")
 def lock_that_may_not_be_there():
-    """Nobody looks whether it was acquired."""
+    """Nothing looks whether it was acquired."""
     graph, lock = tf.Graph(), threading.Lock()
 
     def build():
@@ -233,7 +233,7 @@ def lock_that_is_asked_for():
 
 @planted("unknown order")
 def wait_that_may_time_out():
-    """Nobody looks whether the event came."""
+    """Nothing looks whether the event came."""
     graph, ready = tf.Graph(), threading.Event()
 
     def build():

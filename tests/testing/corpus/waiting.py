@@ -1,4 +1,4 @@
-"""Waits that nobody ends: conditions, events, queues, futures, barriers, TensorFlow's queues; and those that end."""
+"""Waits that nothing ends: conditions, events, queues, futures, barriers, TensorFlow's queues; and those that end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def gives_up():
     return contextlib.suppress(DeadlockError)
 
 
-# -- nobody is left ---------------------------------------------------------------------------------------------------
+# -- nothing is left ---------------------------------------------------------------------------------------------------
 
 
 @planted(DEADLOCK)
@@ -98,7 +98,7 @@ def task_done_not_reached_after_an_error():
 
 
 @planted(DEADLOCK)
-def event_set_by_nobody():
+def event_that_is_never_set():
     ready = threading.Event()
 
     def load():
@@ -267,7 +267,7 @@ def two_jobs_that_wait_for_each_other():
 
 
 @planted(DEADLOCK)
-def future_that_nobody_sets():
+def future_that_is_never_set():
     result = concurrent.futures.Future()
 
     def serve():
@@ -328,7 +328,7 @@ def joined_by_the_thread_that_it_waits_for():
 
 
 @planted(DEADLOCK)
-def signal_lock_released_by_nobody():
+def signal_lock_that_is_never_released():
     done = threading.Lock()
     done.acquire()
     with gives_up():

@@ -1,4 +1,4 @@
-"""One thread updates a counter which the main thread reads, both under a lock; two others read what nobody sets.
+"""One thread updates a counter which the main thread reads, both under a lock; two others read what nothing sets.
 
 Expected: nothing
 """

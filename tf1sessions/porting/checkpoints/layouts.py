@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AS_IT_IS", "Cell", "CudnnGru", "Gru", "Layout", "Scaled", "VariablePart"]
+__all__ = ["AS_IT_IS", "CellLayout", "CudnnGru", "Gru", "Layout", "PartLayout", "Scaled"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Scaled(Layout):
 
 
 @dataclasses.dataclass(frozen=True)
-class VariablePart(Layout):
+class PartLayout(Layout):
     """The objects have a variable in parts, along one axis; the checkpoint has it whole."""
 
     axis: int
@@ -81,7 +81,7 @@ class VariablePart(Layout):
 
 
 @dataclasses.dataclass(frozen=True)
-class Cell(Layout):
+class CellLayout(Layout):
     """A cell with ``kernel`` [I + U, N*U] and ``bias`` [N*U] in TensorFlow 1.
 
     In Keras: ``kernel`` [I, N*U], ``recurrent_kernel`` [U, N*U] and ``bias`` [N*U].

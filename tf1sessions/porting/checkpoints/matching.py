@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.porting.checkpoints import assignment
-from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, CudnnGru, Gru, Layout, VariablePart
+from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, CellLayout, CudnnGru, Gru, Layout, PartLayout
 from tf1sessions.porting.checkpoints.names import canonical, role_of, words_of
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Renaming
@@ -421,7 +421,7 @@ def _cell_fit(source: _Group, target: _Group, forget_bias: float) -> _Pairs | No
         parts = ["kernel", "bias"][: len(roles) - 1]
         expected = [(inputs + units, width), (width,)][: len(parts)]
         in_bias = gates == 1 or "cudnn_compatible_lstm_cell" in source.scope  # which has no forget_bias
-        layout = Cell(inputs, (0, 2, 1, 3) if gates == 4 else (0,), 0.0 if in_bias else forget_bias)
+        layout = CellLayout(inputs, (0, 2, 1, 3) if gates == 4 else (0,), 0.0 if in_bias else forget_bias)
     else:
         return None
     if source.roles.keys() != set(parts) or [source.roles[part].shape for part in parts] != expected:
@@ -450,5 +450,5 @@ def _parting(whole: Spec | None, parts: list[Spec]) -> Layout | None:
         sizes = [part.shape[axis] or 0 for part in parts]
         rest = {part.shape[:axis] + part.shape[axis + 1 :] for part in parts}
         if sum(sizes) == size and rest == {whole.shape[:axis] + whole.shape[axis + 1 :]}:
-            return VariablePart(axis, tuple(sizes))
+            return PartLayout(axis, tuple(sizes))
     return None

@@ -6,9 +6,9 @@ import collections
 import dataclasses
 from collections.abc import Mapping
 
-from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, Cell, CudnnGru, Gru, Layout
+from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, CellLayout, CudnnGru, Gru, Layout
 from tf1sessions.porting.checkpoints.matching import Match
-from tf1sessions.porting.checkpoints.objects import Holder, holders_of
+from tf1sessions.porting.checkpoints.objects import ValueHolder, holders_of
 from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer
 from tf1sessions.porting.checkpoints.planning import RestoreRequest
 from tf1sessions.porting.checkpoints.plans import Problem
@@ -61,7 +61,7 @@ class Naming:
             self.problems.append(Problem("names", spec.name, f"two variables would be named {spec.name!r}"))
         self.specs[spec.name] = spec
 
-    def _variables(self, holders: Mapping[str, Holder], forget_bias: float) -> None:
+    def _variables(self, holders: Mapping[str, ValueHolder], forget_bias: float) -> None:
         scopes: dict[str, dict[str, Spec]] = collections.defaultdict(dict)
         for name, holder in holders.items():
             scope, _, leaf = name.rpartition("/")
@@ -95,7 +95,7 @@ class Naming:
                 shapes[f"candidate/{name}_projection/kernel"] = (size, units)
                 shapes[f"candidate/{name}_projection/bias"] = (units,)
         elif gates in (1, 4):
-            layout = Cell(inputs, (0, 2, 1, 3) if gates == 4 else (0,), forget_bias if gates == 4 else 0.0)
+            layout = CellLayout(inputs, (0, 2, 1, 3) if gates == 4 else (0,), forget_bias if gates == 4 else 0.0)
             shapes = {"kernel": (inputs + units, width), "bias": (width,)}
             shapes = dict(list(shapes.items())[: len(parts) - 1])
         else:
@@ -111,7 +111,7 @@ class Naming:
         targets = tuple(part.name for part in parts)
         self.matches.append(Match(tuple(names), targets, layout, _how(scope, renamed)))
 
-    def _optimizer(self, modern: ModernOptimizer, request: RestoreRequest, holders: Mapping[str, Holder]) -> None:
+    def _optimizer(self, modern: ModernOptimizer, request: RestoreRequest, holders: Mapping[str, ValueHolder]) -> None:
         trainable = [holder.get() for holder in holders.values() if holder.spec.trainable]
         owned = {id(variable) for variable in modern.variables_of(trainable)}
         title = request.optimizer_name or modern.kind.name

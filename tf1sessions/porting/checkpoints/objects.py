@@ -18,13 +18,13 @@ from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.runtime import tf
 from tf1sessions.texts import brief
 
-__all__ = ["Holder", "check_variable", "holders_of", "library_of", "spec_of"]
+__all__ = ["ValueHolder", "check_variable", "holders_of", "library_of", "spec_of"]
 
 _ASKED = ("shape", "dtype", "numpy", "assign")
 
 
 @dataclasses.dataclass(frozen=True)
-class Holder:
+class ValueHolder:
     """A place for a value: a variable, or one that will be there when it is needed.
 
     Attributes:
@@ -69,7 +69,7 @@ def spec_of(variable: Any, name: str) -> Spec:
     )
 
 
-def holders_of(objects: Any, settable: bool = False) -> dict[str, Holder]:
+def holders_of(objects: Any, settable: bool = False) -> dict[str, ValueHolder]:
     """The variables of objects by name.
 
     Args:
@@ -109,9 +109,9 @@ def holders_of(objects: Any, settable: bool = False) -> dict[str, Holder]:
             where="the objects of a checkpoint",
             next_step="A Keras model has them after build(), or after it was called once on a batch.",
         )
-    found: dict[str, Holder] = {}
+    found: dict[str, ValueHolder] = {}
     for name, variable in named:
-        found[name] = Holder(spec_of(variable, name), _returns(variable))
+        found[name] = ValueHolder(spec_of(variable, name), _returns(variable))
     return found
 
 

@@ -24,9 +24,9 @@ from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.porting.checkpoints.layouts import AS_IT_IS, CudnnGru, Layout, Scaled
 from tf1sessions.porting.checkpoints.matching import Match, Matching, match
 from tf1sessions.porting.checkpoints.names import Derived, derived_of, is_counter, setting_of
-from tf1sessions.porting.checkpoints.objects import Holder, check_variable, holders_of, spec_of
+from tf1sessions.porting.checkpoints.objects import ValueHolder, check_variable, holders_of, spec_of
 from tf1sessions.porting.checkpoints.optimizers import ModernOptimizer, Slot, steps_of
-from tf1sessions.porting.checkpoints.plans import Filled, Plan, Problem, Row, Steps
+from tf1sessions.porting.checkpoints.plans import Filled, Plan, PlanRow, Problem, Steps
 from tf1sessions.porting.checkpoints.reading import Spec
 from tf1sessions.porting.checkpoints.renaming import Names, Patterns, Renaming, reason_for
 from tf1sessions.porting.checkpoints.settings import settings_of
@@ -112,12 +112,12 @@ class Planner:
         self.request = request
         self.where = where
         self.read = read
-        self.holders: dict[str, Holder] = holders_of(request.target, settable=read is not None)
+        self.holders: dict[str, ValueHolder] = holders_of(request.target, settable=read is not None)
         self.given = set(self.holders)  # those of a user, which are there
         self.modern = ModernOptimizer(request.optimizer) if request.optimizer not in (None, False) else None
         self.known = matches
         self.prefix = prefix
-        self.rows: list[Row] = []
+        self.rows: list[PlanRow] = []
         self.unused: dict[str, str] = {}
         self.kept: dict[str, str] = {}
         self.problems: list[Problem] = []
@@ -208,7 +208,7 @@ class Planner:
                 for name, taken in zip(each.sources, sources, strict=True):
                     if name != taken:
                         self._leave(name, "its moving average is taken")
-            self._add(Row(sources, each.targets, each.layout, each.how))
+            self._add(PlanRow(sources, each.targets, each.layout, each.how))
         cells = [each.sources[0] for each in matches if getattr(each.layout, "forget_bias", 0.0)]
         doubled = [each.sources[0] for each in matches if isinstance(each.layout, CudnnGru)]
         if doubled:
@@ -222,7 +222,7 @@ class Planner:
                 "say so, and 1 is TensorFlow 1's default."
             )
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: PlanRow) -> None:
         self.rows.append(row)
         self.done.update(row.sources)
 
@@ -253,7 +253,7 @@ class Planner:
                     layout: Layout = each.layout.linear()
                     if scaled:
                         layout = Scaled(-self._rate(), layout)
-                    self._add(Row(tuple(name for name in names if name), targets, layout, "slot"))
+                    self._add(PlanRow(tuple(name for name in names if name), targets, layout, "slot"))
 
     def _recorded_settings(self, matches: list[Match]) -> dict[str, float]:
         """The settings of the optimizer in the checkpoint's own graph."""
@@ -312,7 +312,7 @@ class Planner:
                 self._leave(name, f"a setting: {what} is {float(self.read(name)):g}")
                 continue
             value = self._rate() if what == "learning_rate" else 0.0 if what == "decay" else self.modern.setting(what)
-            self._add(Row((name,), (), Filled((), self.specs[name].dtype, value), "setting"))
+            self._add(PlanRow((name,), (), Filled((), self.specs[name].dtype, value), "setting"))
 
     def _missing_slots(self, each: Match, names: list[str | None], slot: Slot, number: int) -> None:
         assert self.modern is not None
@@ -334,12 +334,12 @@ class Planner:
         for name in names:
             spec = self.specs[name]
             shape = tuple(dim or 0 for dim in spec.shape)
-            self._add(Row((name,), (), Filled(shape, spec.dtype, slot.fill), "slot"))
+            self._add(PlanRow((name,), (), Filled(shape, spec.dtype, slot.fill), "slot"))
 
-    def _slot_holder(self, name: str, variable: Any, slot: Slot) -> Holder:
+    def _slot_holder(self, name: str, variable: Any, slot: Slot) -> ValueHolder:
         modern = self.modern
         assert modern is not None
-        return Holder(spec_of(variable, name), lambda: modern.slot_variable(variable, slot))
+        return ValueHolder(spec_of(variable, name), lambda: modern.slot_variable(variable, slot))
 
     # ------------------------------------------------------------------------------------------------ averages, steps
 
@@ -363,9 +363,9 @@ class Planner:
             if None not in holders:
                 self.holders.update({holder.spec.name: holder for holder in holders if holder})
                 self.given.update(targets if isinstance(averages, Mapping) else ())
-                self._add(Row(tuple(name for name in names if name), targets, each.layout, "moving average"))
+                self._add(PlanRow(tuple(name for name in names if name), targets, each.layout, "moving average"))
 
-    def _average_holder(self, name: str, title: str) -> Holder | None:
+    def _average_holder(self, name: str, title: str) -> ValueHolder | None:
         averages, holder = self.request.averages, self.holders[name]
         variable = holder.get()
         spec = dataclasses.replace(holder.spec, name=title)
@@ -373,12 +373,12 @@ class Planner:
             modern = self.modern
             assert modern is not None
             trainable = modern.variables_of([variable]) if holder.spec.trainable else []
-            return Holder(spec, lambda: modern.average(variable)) if trainable else None
+            return ValueHolder(spec, lambda: modern.average(variable)) if trainable else None
         if isinstance(averages, Mapping):
             found = averages.get(name)
         else:
             found = averages.average(getattr(variable, "value", variable) if _is_keras_3(variable) else variable)
-        return Holder(spec, lambda: found) if found is not None else None
+        return ValueHolder(spec, lambda: found) if found is not None else None
 
     def _steps(self) -> None:
         counters = {name: what for name, what in self.counters.items() if name not in self.done}
@@ -387,8 +387,8 @@ class Planner:
             title = self._title("step", "step=")
             self.given.add(title)
             variable = self.request.step
-            self.holders[title] = Holder(spec_of(variable, title), lambda: variable)
-            self._add(Row((steps[0],), (title,), AS_IT_IS, "step="))
+            self.holders[title] = ValueHolder(spec_of(variable, title), lambda: variable)
+            self._add(PlanRow((steps[0],), (title,), AS_IT_IS, "step="))
         if self.modern is None:
             return
         powers = [name for name, what in counters.items() if what != "global_step"] if self.modern.kind.powers else []
@@ -411,8 +411,9 @@ class Planner:
             return
         modern = self.modern
         dtype = str(getattr(modern.iterations.dtype, "name", modern.iterations.dtype))
-        self.holders[title] = Holder(Spec(title, (), dtype), lambda: modern.iterations)
-        self._add(Row(tuple(taken), (title,), Steps(tuple(counters[name] for name in taken), betas, counted), "steps"))
+        self.holders[title] = ValueHolder(Spec(title, (), dtype), lambda: modern.iterations)
+        layout = Steps(tuple(counters[name] for name in taken), betas, counted)
+        self._add(PlanRow(tuple(taken), (title,), layout, "steps"))
 
     def _counted(
         self, counters: Mapping[str, str], powers: list[str], steps: list[str], betas: tuple[float, float]
@@ -491,7 +492,7 @@ class Planner:
         """Report a variable that has two names among the objects, and would be set to two values."""
         if self.read is None:
             return
-        found: dict[int, tuple[str, Row]] = {}
+        found: dict[int, tuple[str, PlanRow]] = {}
         for row in self.rows:
             for name in row.targets:
                 if name not in self.given:
@@ -507,7 +508,7 @@ class Planner:
                     )
                     self.problems.append(Problem("names", name, text))
 
-    def _value_of(self, name: str, row: Row) -> Any:
+    def _value_of(self, name: str, row: PlanRow) -> Any:
         assert self.read is not None
         return row.layout.forward([self.read(source) for source in row.sources])[row.targets.index(name)]
 

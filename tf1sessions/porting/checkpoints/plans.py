@@ -11,11 +11,11 @@ import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError
 from tf1sessions.porting.checkpoints.layouts import Layout
-from tf1sessions.porting.checkpoints.objects import Holder
+from tf1sessions.porting.checkpoints.objects import ValueHolder
 from tf1sessions.porting.checkpoints.optimizers import power_of
 from tf1sessions.texts import printable
 
-__all__ = ["Filled", "Plan", "Problem", "Row", "Steps"]
+__all__ = ["Filled", "Plan", "PlanRow", "Problem", "Steps"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Steps(Layout):
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class PlanRow:
     """Variables whose values are converted together.
 
     Attributes:
@@ -111,13 +111,13 @@ class Plan:
         where: The checkpoint.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[PlanRow, ...]
     unused: Mapping[str, str]
     kept: Mapping[str, str]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
     where: str
-    holders: Mapping[str, Holder] = dataclasses.field(repr=False)
+    holders: Mapping[str, ValueHolder] = dataclasses.field(repr=False)
 
     def check(self) -> None:
         """Raises unless every variable of both sides is accounted for.
@@ -157,7 +157,7 @@ class Plan:
         return "\n".join(map(printable, lines))
 
 
-def _table(rows: Sequence[Row]) -> list[str]:
+def _table(rows: Sequence[PlanRow]) -> list[str]:
     """A line for each row, and more where it has several variables on a side."""
     cells = [("checkpoint", "->", "objects", "how")]
     for row in rows:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tf1sessions.errors import CheckpointMismatchError, UsageError
 from tf1sessions.porting.checkpoints.naming import Naming
-from tf1sessions.porting.checkpoints.objects import Holder
+from tf1sessions.porting.checkpoints.objects import ValueHolder
 from tf1sessions.porting.checkpoints.planning import Planner, RestoreRequest
 from tf1sessions.porting.checkpoints.plans import Plan
 from tf1sessions.porting.checkpoints.reading import NamedValues, read
@@ -207,7 +207,7 @@ def _planner(values: NamedValues, request: RestoreRequest) -> Planner:
     return Planner(values.specs, request, f"the checkpoint {values.path!r}", values.__getitem__, prefix=values.path)
 
 
-def _trainable(target: Any, holders: Mapping[str, Holder]) -> list[Any]:
+def _trainable(target: Any, holders: Mapping[str, ValueHolder]) -> list[Any]:
     """The variables that an optimizer would be built for, in the objects' own order."""
     own = getattr(target, "trainable_variables", None)
     if own is not None and not callable(own):
@@ -215,7 +215,7 @@ def _trainable(target: Any, holders: Mapping[str, Holder]) -> list[Any]:
     return [holder.get() for name, holder in holders.items() if holder.spec.trainable and ": " not in name]
 
 
-def _assign(holder: Holder, value: Any) -> None:
+def _assign(holder: ValueHolder, value: Any) -> None:
     wanted = holder.spec.dtype
     if value.dtype.kind == "i" and wanted in ("int32", "int64"):
         found = np.asarray(value).astype(wanted)

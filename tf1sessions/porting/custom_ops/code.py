@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Code"]
+__all__ = ["CppSource"]
 
 _HIDDEN = re.compile(
     r"""
@@ -19,7 +19,7 @@ _HIDDEN = re.compile(
 _OPENING, _CLOSING = "([{", ")]}"
 
 
-class Code:
+class CppSource:
     """A C++ source.
 
     Attributes:

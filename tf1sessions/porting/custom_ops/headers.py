@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from .code import Code
-from .rules import Edit
+from tf1sessions.source.edits import Edit
+
+from .code import CppSource
 
 __all__ = ["MOVED", "NEEDED", "Include", "include_edits", "includes", "new_address"]
 
@@ -61,7 +62,7 @@ class Include:
     end: int
 
 
-def includes(code: Code) -> list[Include]:
+def includes(code: CppSource) -> list[Include]:
     """Return the includes of a source, in order; those in comments are none."""
     return [
         Include(found["address"], found["open"] == '"', found.start(), found.start("address"), found.end("address"))
@@ -82,7 +83,7 @@ def new_address(address: str) -> str | None:
     return address
 
 
-def include_edits(code: Code, own: frozenset[str]) -> list[Edit]:
+def include_edits(code: CppSource, own: frozenset[str]) -> list[Edit]:
     """Return the edits of includes whose header has moved. Those in ``own`` are found beside the source, and stay."""
     found = []
     for each in includes(code):

@@ -6,9 +6,11 @@ import dataclasses
 import difflib
 import re
 
-from .code import Code
+from tf1sessions.source.edits import Edit
+
+from .code import CppSource
 from .headers import NEEDED, include_edits, includes
-from .rules import RULES, Edit
+from .rules import RULES
 
 __all__ = ["Rewritten", "SourceChange", "rewrite"]
 
@@ -75,7 +77,7 @@ def rewrite(text: str, path: str = "source.cc", own: frozenset[str] = frozenset(
         >>> rewrite("tensorflow::Status Check() { return tensorflow::Status::OK(); }").after
         'tensorflow::Status Check() { return absl::OkStatus(); }'
     """
-    code = Code(text)
+    code = CppSource(text)
     if not (_OF_TENSORFLOW.search(code.bare) or any("tensorflow" in each.address for each in includes(code))):
         return Rewritten(path, text, "", text, ())
     changes: list[SourceChange] = []
@@ -94,17 +96,17 @@ def rewrite(text: str, path: str = "source.cc", own: frozenset[str] = frozenset(
     return Rewritten(path, text, "".join(f'#include "{each}"\n' for each in added), code.text, tuple(changes))
 
 
-def _changed(code: Code, edits: list[Edit], what: SourceChange, changes: list[SourceChange]) -> Code:
+def _changed(code: CppSource, edits: list[Edit], what: SourceChange, changes: list[SourceChange]) -> CppSource:
     """Return the code after the edits, which are noted in ``changes``."""
     if not edits:
         return code
     parts, place = [], 0
     for edit in edits:
-        parts += [code.text[place : edit.start], edit.new, _ends_of_lines(code.text[edit.start : edit.end], edit.new)]
+        parts += [code.text[place : edit.start], edit.text, _ends_of_lines(code.text[edit.start : edit.end], edit.text)]
         place = edit.end
     lines = dict.fromkeys(code.text.count("\n", 0, edit.start) + 1 for edit in edits)
     changes.append(dataclasses.replace(what, lines=tuple(lines)))
-    return Code("".join([*parts, code.text[place:]]))
+    return CppSource("".join([*parts, code.text[place:]]))
 
 
 def _ends_of_lines(old: str, new: str) -> str:

@@ -10,25 +10,18 @@ import dataclasses
 import re
 from collections.abc import Callable
 
-from .code import Code
+from tf1sessions.source.edits import Edit
 
-__all__ = ["RULES", "Edit", "Rule"]
+from .code import CppSource
 
-
-@dataclasses.dataclass(frozen=True)
-class Edit:
-    """``new`` in the place of what stands from ``start`` to ``end``."""
-
-    start: int
-    end: int
-    new: str
+__all__ = ["RULES", "CustomOpRule"]
 
 
-Replacement = Callable[[Code, "re.Match[str]"], "list[Edit]"]
+Replacement = Callable[[CppSource, "re.Match[str]"], "list[Edit]"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule:
+class CustomOpRule:
     """A rule.
 
     Attributes:
@@ -46,7 +39,7 @@ class Rule:
     replace: str | Replacement
     header: str = ""
 
-    def edits(self, code: Code) -> list[Edit]:
+    def edits(self, code: CppSource) -> list[Edit]:
         """Return what the rule changes in ``code``, in order; edits do not overlap."""
         found: list[Edit] = []
         for match in self.pattern.finditer(code.bare):
@@ -55,7 +48,7 @@ class Rule:
         return found
 
 
-def _filled(template: str, code: Code, match: re.Match[str]) -> list[Edit]:
+def _filled(template: str, code: CppSource, match: re.Match[str]) -> list[Edit]:
     def text(group: re.Match[str]) -> str:
         start, end = match.span(int(group[1]))
         return code.text[start:end] if start >= 0 else ""
@@ -71,12 +64,12 @@ _CODES = (
 )
 
 
-def _status_code(code: Code, match: re.Match[str]) -> list[Edit]:
+def _status_code(code: CppSource, match: re.Match[str]) -> list[Edit]:
     camel = "Ok" if match["code"] == "OK" else match["code"].title().replace("_", "")
     return [Edit(match.start("all"), match.end("all"), f"absl::StatusCode::k{camel}")]
 
 
-def _message(code: Code, match: re.Match[str]) -> list[Edit]:
+def _message(code: CppSource, match: re.Match[str]) -> list[Edit]:
     """``s.error_message()``, a std::string, as ``std::string(s.message())``, which is a view; one of gRPC has none."""
     if re.search(r"\bgrpc\s*::", code.bare):
         return []
@@ -87,14 +80,14 @@ def _message(code: Code, match: re.Match[str]) -> list[Edit]:
     return [Edit(start, match.end(), f"std::string({receiver}{code.text[slice(*match.span('dot'))]}message())")]
 
 
-def _view_as_string(code: Code, match: re.Match[str]) -> list[Edit]:
+def _view_as_string(code: CppSource, match: re.Match[str]) -> list[Edit]:
     """``piece.ToString()`` where ``piece`` is a StringPiece of this file; other classes have a ToString() of theirs."""
     if not re.search(rf"\bStringPiece\s*&?\s+&?{match['name']}\s*[,;=()\[{{]", code.bare):
         return []
     return [Edit(match.start(), match.end(), f"std::string({match['name']})")]
 
 
-def _persistent(code: Code, match: re.Match[str]) -> list[Edit]:
+def _persistent(code: CppSource, match: re.Match[str]) -> list[Edit]:
     """``allocate_persistent(type, shape, &kept, &tensor)`` as ``allocate_temp(type, shape, tensor = &kept)``."""
     given = code.arguments(match.end() - 1)
     closing = code.closing(match.end() - 1)
@@ -109,7 +102,7 @@ def _persistent(code: Code, match: re.Match[str]) -> list[Edit]:
     return [Edit(match.start(), closing + 1, new)]
 
 
-def _typed(code: Code, match: re.Match[str]) -> list[Edit]:
+def _typed(code: CppSource, match: re.Match[str]) -> list[Edit]:
     """``allocator->Allocate<T>(n)`` as a call of TypedAllocator."""
     start = code.receiver(match.start())
     closing = code.closing(match.end() - 1)
@@ -126,7 +119,7 @@ def _typed(code: Code, match: re.Match[str]) -> list[Edit]:
     return [Edit(start, closing + 1, new)]
 
 
-def _short_debug(code: Code, match: re.Match[str]) -> list[Edit]:
+def _short_debug(code: CppSource, match: re.Match[str]) -> list[Edit]:
     closing = code.closing(match.end() - 1)
     given = code.arguments(match.end() - 1)
     if closing is None or given is None or len(given) != 1:
@@ -134,12 +127,12 @@ def _short_debug(code: Code, match: re.Match[str]) -> list[Edit]:
     return [Edit(match.start(), closing + 1, f"({given[0]}).ShortDebugString()")]
 
 
-def _rule(name: str, since: str, pattern: str, replace: str | Replacement, header: str = "") -> Rule:
-    return Rule(name, since, re.compile(pattern), replace, header)
+def _rule(name: str, since: str, pattern: str, replace: str | Replacement, header: str = "") -> CustomOpRule:
+    return CustomOpRule(name, since, re.compile(pattern), replace, header)
 
 
 #: In the order in which they are applied, each to what the one before it left.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[CustomOpRule, ...] = (
     _rule("Status::OK() → absl::OkStatus()", "2", rf"{_UNQUALIFIED}{_NAMESPACE}\bStatus\s*::\s*OK\s*\(\s*\)",
           "absl::OkStatus()"),
     _rule("Status(error::CODE, …) → Status(absl::StatusCode::kCode, …)", "2",

@@ -11,7 +11,7 @@ from tf1sessions.errors import UsageError
 from tf1sessions.files import read_whole
 from tf1sessions.texts import quoted
 
-from .code import Code
+from .code import CppSource
 from .headers import includes
 from .rewriting import Rewritten, rewrite
 
@@ -108,7 +108,7 @@ def read_sources(paths: Sequence[str], include: Iterable[str] = (), leave: Itera
             continue
         text = _text(path)
         found = {}
-        for each in includes(Code(text)):
+        for each in includes(CppSource(text)):
             header = _header(path, each.address, each.quoted, folders)
             if header is not None and not os.path.realpath(header).startswith(left):
                 found[each.address] = header

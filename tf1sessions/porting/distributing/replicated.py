@@ -25,7 +25,7 @@ from tf1sessions.porting.distributing.combining import BatchPart, Combiner
 from tf1sessions.porting.distributing.local import in_replica, inside
 from tf1sessions.porting.distributing.plans import Rules, StepPlan, plan_step
 from tf1sessions.porting.graphs.references import HANDLES, REFERENCES
-from tf1sessions.porting.graphs.replay import Replay
+from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.graphs.structure import key_of
 from tf1sessions.runtime import tf
 
@@ -160,7 +160,7 @@ class ReplicatedFunction(GraphFunction):
 
         return [(list(ways), functools.partial(change, ways)) for ways in plan.stages]
 
-    def _streams_of(self, replay: Replay) -> dict[str, Any]:
+    def _streams_of(self, replay: GraphReplay) -> dict[str, Any]:
         return {name: _ReplicaStream(stream) for name, stream in self._parts.streams.items()}
 
     def _results_of(self, values: Sequence[Any], plan: StepPlan, part: BatchPart) -> list[Any]:

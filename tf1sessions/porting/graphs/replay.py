@@ -56,15 +56,15 @@ from tf1sessions.porting.graphs.structure import (
     SWITCH,
     Frame,
     Key,
-    Loop,
     Structure,
+    WhileLoop,
     described,
     loop_starts,
     reach,
 )
 from tf1sessions.runtime import private, tf
 
-__all__ = ["Replay"]
+__all__ = ["GraphReplay"]
 
 Env = MutableMapping[Any, Any]
 #: Keys, and what makes other tensors of some of them and of their tensors.
@@ -101,7 +101,7 @@ _LOGIC: Mapping[str, Callable[[Sequence[bool | None]], bool | None]] = {
 }
 
 
-class Replay:
+class GraphReplay:
     """See the module.
 
     Args:
@@ -466,7 +466,7 @@ class Replay:
         graph_def = tf.GraphDef()
         graph_def.CopyFrom(body.graph_def)
         graph_def.library.CopyFrom(self._library)
-        replay = Replay(graph_def, [*body.outputs, *body.effects], body.inputs, self._where)
+        replay = GraphReplay(graph_def, [*body.outputs, *body.effects], body.inputs, self._where)
         made = replay.run(dict(zip(body.inputs, values, strict=True)))
         return [made[key] for key in body.outputs]
 
@@ -582,7 +582,7 @@ class Replay:
 
     # -- loops -----------------------------------------------------------------------------------------------------
 
-    def _make_loop(self, env: Env, loop: Loop) -> None:
+    def _make_loop(self, env: Env, loop: WhileLoop) -> None:
         structure = self._structure
         lists = self._lists.used_by(name for name in structure.nodes if _within(structure, loop.frame)((name, CONTROL)))
         constants = {(name, 0): env[structure.inputs[name][0]] for name in loop.constants}

@@ -34,8 +34,8 @@ __all__ = [
     "Condition",
     "Frame",
     "Key",
-    "Loop",
     "Structure",
+    "WhileLoop",
     "described",
     "key_of",
     "loop_starts",
@@ -75,7 +75,7 @@ def described(key: Key) -> str:
 
 
 @dataclasses.dataclass
-class Loop:
+class WhileLoop:
     """One while loop.
 
     Attributes:
@@ -160,7 +160,7 @@ class Structure:
         self._outside: dict[Frame, Condition] = defaultdict(frozenset)
         self.branches: dict[str, Branch] = {}
         self._find_conditions()
-        self.loops: dict[Frame, Loop] = {frame: self._loop(frame, enters[frame], exits[frame]) for frame in enters}
+        self.loops: dict[Frame, WhileLoop] = {frame: self._loop(frame, enters[frame], exits[frame]) for frame in enters}
 
     # -- what others ask -------------------------------------------------------------------------------------------
 
@@ -373,7 +373,7 @@ class Structure:
         self.branches[new], self._conditions[new] = self._branch(new)
         return new, 0
 
-    def _loop(self, frame: Frame, enters: Iterable[str], exits: Iterable[str]) -> Loop:
+    def _loop(self, frame: Frame, enters: Iterable[str], exits: Iterable[str]) -> WhileLoop:
         variables: dict[str, tuple[str, str]] = {}
         condition: Key | None = None
         for name in self.order:
@@ -398,7 +398,7 @@ class Structure:
             if merge not in variables:
                 raise self._error(f"{name!r} leaves loop {frame[-1]!r} with what is none of its variables", name)
             leaves[name] = merge
-        return Loop(
+        return WhileLoop(
             frame=frame,
             variables=variables,
             constants=[name for name in enters if name not in begins],
@@ -426,6 +426,6 @@ def reach(structure: Structure, starts: Iterable[Key], inside: Callable[[Key], b
                 queue += [*loop_starts(loop), *((name, 0) for name in loop.exits)]
 
 
-def loop_starts(loop: Loop) -> list[Key]:
+def loop_starts(loop: WhileLoop) -> list[Key]:
     ends = [back for _, back in loop.variables.values()]
     return [loop.condition, *((name, 0) for name in (*loop.variables, *loop.constants, *ends))]

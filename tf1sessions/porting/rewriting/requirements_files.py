@@ -22,7 +22,7 @@ from ...source import files
 from ...source.edits import Edit, Positions, apply
 from ...source.files import SourceText
 from ...source.uses import FileUses, read_file
-from .rewrite import FilePort, Note, StepPort
+from .rewrite import FilePort, PortNote, StepPort
 
 __all__ = ["RULE", "STEPS", "WHAT", "needed", "ported", "with_requirements"]
 
@@ -123,7 +123,7 @@ def needed(sources: Iterable[SourceText]) -> dict[str, str]:
     return {canonicalize_name(Requirement(each).name): each for each in sorted(found)}
 
 
-def ported(source: SourceText, packages: Mapping[str, str]) -> tuple[SourceText, list[Note]]:
+def ported(source: SourceText, packages: Mapping[str, str]) -> tuple[SourceText, list[PortNote]]:
     """Return a file of requirements as a program needs it that imports ``packages``.
 
     Args:
@@ -142,7 +142,7 @@ def ported(source: SourceText, packages: Mapping[str, str]) -> tuple[SourceText,
     found = list(finders.get(source.path.name, _in_requirements)(source))
     named = {name for each in found if (name := _name(each.text))}
     edits: list[Edit] = []
-    notes: list[Note] = []
+    notes: list[PortNote] = []
     if not named & _TENSORFLOW.keys():  # it is not of the program: of its documentation, say
         return source, []
     made = {_name(new) for each in found if (new := _replacement(each.text, packages))}
@@ -151,16 +151,16 @@ def ported(source: SourceText, packages: Mapping[str, str]) -> tuple[SourceText,
     for each in found:
         name = _name(each.text)
         new = _replacement(each.text, packages)
-        notes += [Note(RULE, source.place(each.line), what, "by hand") for what in _remarks(each.text)]
+        notes += [PortNote(RULE, source.place(each.line), what, "by hand") for what in _remarks(each.text)]
         if new is not None:
             is_written = not new or _name(new) in written
             written.add(_name(new))
             edits.append(each.removal if is_written else Edit(each.start, each.end, new))
             what = f"{each.text}: {'no more' if is_written else new}"
-            notes.append(Note(RULE, source.place(each.line), what, "change"))
+            notes.append(PortNote(RULE, source.place(each.line), what, "change"))
         if name in _TENSORFLOW and missing:
             edits += [each.further(text) for text in missing]
-            notes.append(Note(RULE, source.place(each.line), f"it needs {', '.join(missing)}", "change"))
+            notes.append(PortNote(RULE, source.place(each.line), f"it needs {', '.join(missing)}", "change"))
             missing = []
     return source.with_text(apply(source.text, edits)), notes
 

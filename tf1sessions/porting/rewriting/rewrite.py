@@ -18,7 +18,7 @@ from .python_two import conversion
 from .rule import Change, Remark, Rule
 from .steps import RULES, steps_to
 
-__all__ = ["FilePort", "Note", "StepPort", "port"]
+__all__ = ["FilePort", "PortNote", "StepPort", "port"]
 
 _MOST_PASSES = 10
 #: The rule of a note that says why a step leaves a file as it was.
@@ -26,7 +26,7 @@ _UNCHANGED = "not-changed"
 
 
 @dataclasses.dataclass(frozen=True)
-class Note:
+class PortNote:
     """A change that was made, or a remark.
 
     Attributes:
@@ -48,7 +48,7 @@ class FilePort:
 
     before: SourceText
     after: SourceText
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PortNote, ...] = ()
 
     @property
     def is_changed(self) -> bool:
@@ -100,13 +100,13 @@ def port(
 
 
 def _step(sources: list[SourceText], step: str, rules: Sequence[Rule], roots: Sequence[Path]) -> StepPort:
-    notes: dict[Path, list[Note]] = {source.path: [] for source in sources}
+    notes: dict[Path, list[PortNote]] = {source.path: [] for source in sources}
     now = {source.path: source for source in sources}
     if step == "py3":
         for source in sources:
             converted = conversion.convert(source)
             now[source.path] = converted.source
-            notes[source.path] += [Note(*each) for each in converted.notes]
+            notes[source.path] += [PortNote(*each) for each in converted.notes]
     for number in range(_MOST_PASSES):
         project = read_project(now.values(), roots)
         changed = False
@@ -133,16 +133,16 @@ def _unless_equal(before: SourceText, after: SourceText) -> SourceText:
     return before if before.text == after.text else after
 
 
-def _rewritten(file: FileUses, rules: Sequence[Rule]) -> tuple[str, list[Note]]:
+def _rewritten(file: FileUses, rules: Sequence[Rule]) -> tuple[str, list[PortNote]]:
     """The text of a file after one pass of the rules, and what they said."""
     edits: list[Edit] = []
     imports: list[str] = []
-    notes: list[Note] = []
+    notes: list[PortNote] = []
     for rule in rules:
         for found in rule.find(file):
             if isinstance(found, Remark):
                 kind = "by hand" if found.by_hand else "good to know"
-                notes.append(Note(rule.name, file.place(found.node), found.what, kind))
+                notes.append(PortNote(rule.name, file.place(found.node), found.what, kind))
             elif not overlap(found.edits, edits):  # else it is found again in the next pass
                 edits += found.edits
                 imports += found.imports
@@ -157,13 +157,13 @@ def _rewritten(file: FileUses, rules: Sequence[Rule]) -> tuple[str, list[Note]]:
     return text, notes
 
 
-def _unchanged(file: FileUses, what: str) -> Note:
-    return Note(_UNCHANGED, file.place(file.tree), what, "by hand")
+def _unchanged(file: FileUses, what: str) -> PortNote:
+    return PortNote(_UNCHANGED, file.place(file.tree), what, "by hand")
 
 
-def _notes(rule: Rule, file: FileUses, found: Change) -> list[Note]:
+def _notes(rule: Rule, file: FileUses, found: Change) -> list[PortNote]:
     places = found.places or ((found.node, found.what),)
-    return [Note(rule.name, file.place(node), what, "change") for node, what in places]
+    return [PortNote(rule.name, file.place(node), what, "change") for node, what in places]
 
 
 def _parses(text: str) -> bool:

@@ -167,7 +167,7 @@ def verify_steps(
         roots = [root.absolute() for root in roots]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tf1sessions-port-")))
         reference = None if trace is None else stack.enter_context(read(trace))
-        runs = _Runs(steps, roots, program, folder, reference, time_limit)
+        runs = _StepRuns(steps, roots, program, folder, reference, time_limit)
         stack.callback(runs.close)
         found: list[StepVerification] = []
         for number in range(len(steps)):
@@ -178,7 +178,7 @@ def verify_steps(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Ended:
+class _RunEnd:
     """The end of a run: with a trace and a folder of checkpoints, or the reason why none could be compared."""
 
     trace: Trace | None
@@ -195,7 +195,7 @@ class _Printed:
     last: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-class _Runs:
+class _StepRuns:
     """The runs of a program with the files after each step; each is made once."""
 
     def __init__(
@@ -213,7 +213,7 @@ class _Runs:
         self._folder = folder
         self._reference = reference
         self._time_limit = time_limit
-        self._done: dict[int, _Ended] = {}
+        self._done: dict[int, _RunEnd] = {}
         self._in_order = any(step.step == "inputs" for step in steps)
 
     def close(self) -> None:
@@ -226,7 +226,7 @@ class _Runs:
         step = self._steps[number].step
         if not any(file.is_changed for file in self._steps[number].files):
             return StepVerification(step, True, "unchanged", "no file has changed")
-        before = _Ended(self._reference) if self._reference is not None else self._run(number)
+        before = _RunEnd(self._reference) if self._reference is not None else self._run(number)
         if before.trace is None and step != "py3":
             return StepVerification(step, False, "not compared", f"before it the program {before.why}")
         if step == "native" and before.trace is not None:
@@ -320,13 +320,13 @@ class _Runs:
         text = f"before it the program does not compute the same twice: {twice.text}"
         return StepVerification(found.step, False, "not compared", text)
 
-    def _run(self, stage: int) -> _Ended:
+    def _run(self, stage: int) -> _RunEnd:
         """Run the program with the files after the first ``stage`` steps."""
         if stage not in self._done:
             self._done[stage] = self._run_anew(stage, str(stage))
         return self._done[stage]
 
-    def _run_anew(self, stage: int, name: str) -> _Ended:
+    def _run_anew(self, stage: int, name: str) -> _RunEnd:
         folder = self._folder / "tree"  # one name for all: it is in the paths that a program prints, feeds and saves
         folder.mkdir()
         try:
@@ -334,10 +334,10 @@ class _Runs:
         finally:
             remove_folder(folder)
 
-    def _run_in(self, folder: Path, stage: int, name: str) -> _Ended:
+    def _run_in(self, folder: Path, stage: int, name: str) -> _RunEnd:
         job = self._job(folder, stage)
         if two := _python_two(Path(job.path)):
-            return _Ended(None, f"is Python 2, which does not run here ({two})")
+            return _RunEnd(None, f"is Python 2, which does not run here ({two})")
         is_plain = any(step.step in _PLAIN for step in self._steps[:stage])
         out = self._folder / f"{name}.npz"
         there = saved_checkpoints.prefixes(folder)
@@ -362,7 +362,7 @@ class _Runs:
             settings=JobSettings(seeds="tf2" if self._reference is None else "tf1"),
         )
 
-    def _as_run(self, job: Job, out: Path) -> _Ended:
+    def _as_run(self, job: Job, out: Path) -> _RunEnd:
         stdio = (None, 2, 2)
         try:
             if self._reference is None:
@@ -370,13 +370,13 @@ class _Runs:
             else:
                 done = replay(self._reference, job, out=out, time_limit=self._time_limit, stdio=stdio)
         except ScriptUsageError as error:
-            return _Ended(None, f"could not be recorded: {error}")
+            return _RunEnd(None, f"could not be recorded: {error}")
         if done.interrupted_by is not None:
             done.trace.close()
             signal.raise_signal(done.interrupted_by)
         return _ended(done)
 
-    def _plain(self, job: Job, out: Path) -> _Ended:
+    def _plain(self, job: Job, out: Path) -> _RunEnd:
         given = _GIVEN if self._reference is not None else ()
         trace = None if self._reference is None else self._reference.path
         options = None if self._reference is None else self._reference.options
@@ -385,17 +385,17 @@ class _Runs:
         wanted |= {"script": job.shown, "arguments": list(job.args)}
         exit_code = _run_plain("plain_run", wanted, job.cwd, job.env, self._time_limit)
         if exit_code is None:
-            return _Ended(None, f"took longer than {self._time_limit:g} seconds")
+            return _RunEnd(None, f"took longer than {self._time_limit:g} seconds")
         if not out.exists():
-            return _Ended(None, f"ended with exit code {exit_code}, and ran no session")
+            return _RunEnd(None, f"ended with exit code {exit_code}, and ran no session")
         return _ended(Replay(exit_code, read(out)))
 
 
-def _ended(done: Replay) -> _Ended:
+def _ended(done: Replay) -> _RunEnd:
     if done.exit_code:
         done.trace.close()
-        return _Ended(None, f"ended with exit code {done.exit_code}")
-    return _Ended(done.trace)
+        return _RunEnd(None, f"ended with exit code {done.exit_code}")
+    return _RunEnd(done.trace)
 
 
 def _is_left_out(path: str) -> bool:

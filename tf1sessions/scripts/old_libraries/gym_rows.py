@@ -13,7 +13,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from .rows import Change, Module, Table, built
+from .rows import Module, OtherChange, Table, built
 
 __all__ = ["TABLES"]
 
@@ -162,7 +162,7 @@ def _adopt(gym: ModuleType) -> None:
 
 TABLES = {
     "gym": Table(
-        changes=[Change("gym", "0.26", _adopt)],
+        changes=[OtherChange("gym", "0.26", _adopt)],
         modules=[Module("gym.envs.toy_text.discrete", "0.22", _discrete)],
         other=_on_gymnasium,
     )

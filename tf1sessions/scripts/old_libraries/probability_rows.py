@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from ..callers import by_program
-from .rows import Change, Table
+from .rows import OtherChange, Table
 
 __all__ = ["TABLES"]
 
@@ -39,6 +39,6 @@ def _both_parameters(distributions: ModuleType) -> None:
 
 TABLES = {
     "tensorflow_probability": Table(
-        changes=[Change("tensorflow_probability.python.distributions", "0.9", _both_parameters)]
+        changes=[OtherChange("tensorflow_probability.python.distributions", "0.9", _both_parameters)]
     )
 }

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-__all__ = ["Arguments", "Change", "Module", "Name", "Positional", "Row", "Table", "Wrapped", "around", "built"]
+__all__ = ["Arguments", "Module", "Name", "OtherChange", "Positional", "Row", "Table", "Wrapped", "around", "built"]
 
 
 def _lookup(owner: Any, path: str) -> Any:
@@ -212,7 +212,7 @@ def _parameters(function: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Change:
+class OtherChange:
     """A change that no other kind of row can express: ``call`` is called with the module."""
 
     module: str
@@ -223,7 +223,7 @@ class Change:
         self.call(module)
 
 
-Row = Name | Wrapped | Arguments | Positional | Change
+Row = Name | Wrapped | Arguments | Positional | OtherChange
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import missing
-from .rows import Arguments, Change, Module, Name, Table, Wrapped
+from .rows import Arguments, Module, Name, OtherChange, Table, Wrapped
 
 __all__ = ["TABLES"]
 
@@ -67,7 +67,7 @@ TABLES = {
         ]
     ),
     "yaml": Table(changes=[Wrapped("yaml", "load", "6.0", _load_yaml), Wrapped("yaml", "load_all", "6.0", _load_yaml)]),
-    "tensorflow_hub": Table(changes=[Change("tensorflow_hub", "0.16", _name_hub_release)]),
+    "tensorflow_hub": Table(changes=[OtherChange("tensorflow_hub", "0.16", _name_hub_release)]),
     "moviepy": Table(modules=[Module("moviepy.editor", "2.0", "moviepy")]),
     "nose_parameterized": Table(modules=[Module("nose_parameterized", "0.6", "parameterized")]),
 }

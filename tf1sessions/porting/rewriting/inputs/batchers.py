@@ -8,11 +8,11 @@ import dataclasses
 from ....source.uses import FileUses
 from .calls import BATCHES, PRODUCERS, READERS, tensors_of
 
-__all__ = ["Batcher", "batchers", "queue_functions"]
+__all__ = ["BatchFunction", "batchers", "queue_functions"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Batcher:
+class BatchFunction:
     """A function that makes batches.
 
     Attributes:
@@ -27,7 +27,7 @@ class Batcher:
     calls: tuple[ast.Call, ...]
 
 
-def batchers(file: FileUses) -> dict[str, Batcher]:
+def batchers(file: FileUses) -> dict[str, BatchFunction]:
     """Return the functions of a file that make batches of what they are given, by name."""
     symbols = {use.call: use.name for use in file.uses if use.call}
     found = {}
@@ -41,7 +41,7 @@ def batchers(file: FileUses) -> dict[str, Batcher]:
             for each in nodes
         )
         if calls and not makes_queue:
-            found[function.name] = Batcher(function, _parts(function, calls), calls)
+            found[function.name] = BatchFunction(function, _parts(function, calls), calls)
     return found
 
 

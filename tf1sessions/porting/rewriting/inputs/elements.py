@@ -11,7 +11,7 @@ from ..native.kinds import bound_names, names_read
 from ..requests.arguments import arguments
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
-from .batchers import Batcher, batchers, queue_functions
+from .batchers import BatchFunction, batchers, queue_functions
 from .calls import BATCHES, PRODUCERS, UNKNOWN, tensors_of
 from .readers import Read
 
@@ -64,7 +64,7 @@ class Elements:
     moved: list[ast.stmt] = dataclasses.field(default_factory=list)
     batches: list[ast.Call] = dataclasses.field(default_factory=list)
     returns: ast.Return | None = None
-    batcher: tuple[Batcher, ast.Call] | None = None
+    batcher: tuple[BatchFunction, ast.Call] | None = None
     before: ast.stmt | None = None
 
     @property

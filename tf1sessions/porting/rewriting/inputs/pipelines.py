@@ -14,7 +14,7 @@ from ..native.texts import Texts
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, refuse_code_in_texts
 from . import coordinators
-from .batchers import Batcher
+from .batchers import BatchFunction
 from .calls import BATCHES, PRODUCERS, UNKNOWN, is_literal
 from .elements import Elements, ElementSource, elements_of
 from .readers import Read, reads_of
@@ -71,7 +71,7 @@ class _PipelineWriter:
         self._taken: dict[ast.AST, set[str]] = {}
         self._graph, self._tensorflow = _prefixes(file)
         self._data_functions: set[ast.FunctionDef] = set()
-        self._given: dict[Batcher, list[ast.Call]] = {}  # functions that make batches, and their calls
+        self._given: dict[BatchFunction, list[ast.Call]] = {}  # functions that make batches, and their calls
         self._parameter_edits: list[Edit] = []
 
     def written(self) -> Pipelines:
@@ -213,7 +213,7 @@ class _PipelineWriter:
         if found.read is not None:
             self._deleted.append(found.read.statement)
 
-    def _give(self, batcher: Batcher, call: ast.Call, data: str) -> None:
+    def _give(self, batcher: BatchFunction, call: ast.Call, data: str) -> None:
         """Give a function a data set in place of an element."""
         names = [each.arg for each in batcher.function.args.args]
         parts = [
@@ -231,7 +231,7 @@ class _PipelineWriter:
         self._texts.replace(call, f"{self._texts.of(call.func)}({', '.join(parts)})")
         self._given.setdefault(batcher, []).append(call)
 
-    def _data_name(self, batcher: Batcher) -> str:
+    def _data_name(self, batcher: BatchFunction) -> str:
         """The parameter that takes a data set."""
         taken = _names(batcher.function)
         return next(name for name in ("examples", "data", "data_set", "elements") if name not in taken)

@@ -11,7 +11,7 @@ from ..requests.request import NotPossible, names_in
 from . import iterators
 from .statements import Item
 from .tensors import is_tensor
-from .unit import Request, Unit
+from .unit import Unit, UnitRequest
 
 __all__ = [
     "are_tensors",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-def read_variables(unit: Unit, request: Request) -> None:
+def read_variables(unit: Unit, request: UnitRequest) -> None:
     """Variables, and lists of them, are read where they are fetched."""
     values = ", ".join(_read(unit, leaf) for leaf in request.leaves)
     if isinstance(request.fetches, ast.List):
@@ -48,7 +48,7 @@ def _numpy(unit: Unit, text: str) -> str:
     return f"{unit.texts.tensorflow}.nest.map_structure(lambda value: value.numpy(), {text})"
 
 
-def is_eager(unit: Unit, request: Request, moved: Sequence[Item]) -> bool:
+def is_eager(unit: Unit, request: UnitRequest, moved: Sequence[Item]) -> bool:
     """Whether a request computes one tensor, once, of nothing that others compute: ``sess.run(tf.argmax(a, 1))``."""
     if request.feeds or request.is_list or len(request.calls) != 1 or request.statement is None:
         return False
@@ -61,14 +61,14 @@ def is_eager(unit: Unit, request: Request, moved: Sequence[Item]) -> bool:
     return is_call and not names_in([leaf]) & computed and is_tensor(unit.kinds, leaf, [])
 
 
-def run_eagerly(unit: Unit, request: Request) -> None:
+def run_eagerly(unit: Unit, request: UnitRequest) -> None:
     text, call = unit.texts.of(request.leaves[0]), request.calls[0]
     unit.texts.replace(call, text if isinstance(unit.file.parents[call], ast.Expr) else f"{text}.numpy()")
     assert request.statement is not None
     unit.replaced[request.statement] = []
 
 
-def drops_operations(unit: Unit, request: Request) -> bool:
+def drops_operations(unit: Unit, request: UnitRequest) -> bool:
     """Whether each call unpacks the results or takes one of them, and nothing reads what there is for an operation."""
     return all(
         _targets(unit, request, call) is not None
@@ -78,7 +78,7 @@ def drops_operations(unit: Unit, request: Request) -> bool:
     )
 
 
-def _chosen(unit: Unit, request: Request, call: ast.Call) -> int | None:
+def _chosen(unit: Unit, request: UnitRequest, call: ast.Call) -> int | None:
     """Return the values that a call takes, as ``sess.run([train, loss])[1]`` does; None where it takes all of them."""
     parent = unit.file.parents[call]
     index = parent.slice if isinstance(parent, ast.Subscript) and parent.value is call else None
@@ -89,7 +89,7 @@ def _chosen(unit: Unit, request: Request, call: ast.Call) -> int | None:
     return sum(not unit.is_op(leaf) for leaf in request.leaves[: index.value])
 
 
-def _takes_values(unit: Unit, request: Request, call: ast.Call) -> bool:
+def _takes_values(unit: Unit, request: UnitRequest, call: ast.Call) -> bool:
     """Whether a call takes all values and no operation, as ``sess.run([loss, accuracy, train])[:2]`` does."""
     parent = unit.file.parents[call]
     part = parent.slice if isinstance(parent, ast.Subscript) and parent.value is call else None
@@ -107,7 +107,7 @@ def _takes_values(unit: Unit, request: Request, call: ast.Call) -> bool:
     return all(unit.is_op(leaf) is (place >= number) for place, leaf in enumerate(request.leaves))
 
 
-def _targets(unit: Unit, request: Request, call: ast.Call) -> list[ast.expr] | None:
+def _targets(unit: Unit, request: UnitRequest, call: ast.Call) -> list[ast.expr] | None:
     """The targets of the values among the results of a call; None where it does not unpack them."""
     parent = unit.file.parents[call]
     if isinstance(parent, ast.Expr):
@@ -132,14 +132,14 @@ def _is_read(unit: Unit, name: str) -> bool:
     return name in unit.own.read
 
 
-def are_tensors(unit: Unit, request: Request, leaves: Sequence[ast.expr]) -> bool:
+def are_tensors(unit: Unit, request: UnitRequest, leaves: Sequence[ast.expr]) -> bool:
     """Whether each of what a request fetches is surely one tensor."""
     line = unit.made.lineno if request.statement is None else request.statement.lineno
     before = [item.statement for item in unit.items if item.statement.lineno < line]
     return all(is_tensor(unit.kinds, leaf, before, in_order=True) for leaf in leaves)
 
 
-def write_feed(unit: Unit, request: Request, call: ast.Call) -> None:
+def write_feed(unit: Unit, request: UnitRequest, call: ast.Call) -> None:
     """A dict of feeds has strings as its keys, and is given by name: ``run_loss(**feed)`` for ``*feed.values()``."""
     name = feed_name(call)
     if name is None or unit.kinds.classes:
@@ -166,14 +166,14 @@ def feed_name(call: ast.Call) -> str | None:
     return function.value.id if is_name else None  # type: ignore[union-attr]
 
 
-def _write_truth(unit: Unit, request: Request, call: ast.Call) -> None:
+def _write_truth(unit: Unit, request: UnitRequest, call: ast.Call) -> None:
     """A placeholder of truth values may be fed 1 or 0, which a tf.function does not take."""
     for name, value in zip(request.feeds, call.args, strict=False):
         if name in unit.truth_values and isinstance(value, ast.Constant) and type(value.value) is int:
             unit.texts.replace(value, str(bool(value.value)))
 
 
-def write_calls(unit: Unit, request: Request) -> None:
+def write_calls(unit: Unit, request: UnitRequest) -> None:
     given = iterators.given(unit, request)
     for call in request.calls:
         for name in given:
@@ -220,7 +220,7 @@ def write_calls(unit: Unit, request: Request) -> None:
             unit.texts.replace(call, _arrays(request, parent, found))
 
 
-def _arrays(request: Request, parent: ast.AST, values: str) -> str:
+def _arrays(request: UnitRequest, parent: ast.AST, values: str) -> str:
     """A list, or where the program fetches a tuple and does more than unpack it, a tuple of arrays."""
     is_unpacked = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List)
     return f"tuple({values})" if isinstance(request.fetches, ast.Tuple) and not is_unpacked else f"[{values}]"

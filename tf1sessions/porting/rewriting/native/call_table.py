@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-__all__ = ["BOUND_INITIALIZERS", "DROPPED", "ENTRIES", "Entry"]
+__all__ = ["BOUND_INITIALIZERS", "DROPPED", "ENTRIES", "CallEntry"]
 
 #: Arguments of TensorFlow 1 that change no number: names of scopes, colocation, and what is always so now.
 DROPPED = frozenset(
@@ -16,7 +16,7 @@ DROPPED = frozenset(
 
 
 @dataclasses.dataclass(frozen=True)
-class Entry:
+class CallEntry:
     """A function or class of TensorFlow 1.
 
     Attributes:
@@ -47,7 +47,7 @@ class Entry:
 
 def _entry(
     kind: str, target: str, parameters: str, positional: int, unknown: str = "", defaults: str = "", **renamed: str
-) -> Entry:
+) -> CallEntry:
     """An entry whose parameters are called alike, but for those in ``renamed``; those in ``unknown`` have no equal.
 
     ``defaults`` is text such as ``epsilon=1e-8 rho=0.95``, by the new names.
@@ -57,19 +57,19 @@ def _entry(
     written = dict(each.split("=") for each in defaults.split())
     keeps_none = frozenset(each for each in ("activation_fn", "biases_initializer") if each in names)
     named = {name: renamed.get(name, name) for name in known}
-    return Entry(kind, target, names, named, positional, written, keeps_none=keeps_none)
+    return CallEntry(kind, target, names, named, positional, written, keeps_none=keeps_none)
 
 
-def _same(target: str, parameters: str, positional: int = 9) -> Entry:
+def _same(target: str, parameters: str, positional: int = 9) -> CallEntry:
     return _entry("function", target, parameters, positional)
 
 
-def _layer(target: str, parameters: str, positional: int) -> Entry:
+def _layer(target: str, parameters: str, positional: int) -> CallEntry:
     rest = "trainable name reuse"
     return _entry("layer", f"tf.keras.layers.{target}", f"inputs {parameters} {rest}", positional)
 
 
-def _template(target: str, parameters: str, defaults: str = "") -> Entry:
+def _template(target: str, parameters: str, defaults: str = "") -> CallEntry:
     return _entry("template", target, parameters, 0, defaults=defaults)
 
 
@@ -198,7 +198,7 @@ _OPTIMIZERS = {
 }
 
 
-def _initializer(target: str, parameters: str, positional: int, defaults: str = "") -> Entry:
+def _initializer(target: str, parameters: str, positional: int, defaults: str = "") -> CallEntry:
     return _entry("function", f"tf.keras.initializers.{target}", parameters, positional, "dtype", defaults)
 
 
@@ -368,7 +368,7 @@ _FUNCTIONS = {
 }
 
 #: Names of TensorFlow 1 -> what they are. A name that is not here stays, as ``tf.compat.v1`` has it.
-ENTRIES: dict[str, Entry] = {
+ENTRIES: dict[str, CallEntry] = {
     **{name: dataclasses.replace(each, base=name.rpartition(".")[2]) for name, each in _LAYERS.items()},
     **_VARIABLES,
     **_OPTIMIZERS,

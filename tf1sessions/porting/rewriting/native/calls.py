@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from ....source.uses import FileUses
-from .call_table import BOUND_INITIALIZERS, DROPPED, ENTRIES, Entry
+from .call_table import BOUND_INITIALIZERS, DROPPED, ENTRIES, CallEntry
 from .kinds import creates
 
 __all__ = ["Native", "NotNative", "is_kept", "native_call", "snake"]
@@ -119,7 +119,7 @@ def is_kept(file: FileUses, call: ast.Call) -> bool:
     return not isinstance(file.parents[call], ast.Call | ast.keyword)
 
 
-def _bound(call: ast.Call, entry: Entry) -> _ArgumentsByName:
+def _bound(call: ast.Call, entry: CallEntry) -> _ArgumentsByName:
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
         raise _NotWritten("arguments that are not written out")
     if len(call.args) > len(entry.parameters):
@@ -132,12 +132,12 @@ def _bound(call: ast.Call, entry: Entry) -> _ArgumentsByName:
     return found
 
 
-def _is_none(name: str, value: ast.expr, entry: Entry) -> bool:
+def _is_none(name: str, value: ast.expr, entry: CallEntry) -> bool:
     """Whether an argument says nothing: None for what is None if it is not given, or what is dropped."""
     return name in DROPPED or (isinstance(value, ast.Constant) and value.value is None and name not in entry.keeps_none)
 
 
-def _arguments(entry: Entry, given: _ArgumentsByName, text: _Text, without: tuple[str, ...] = ()) -> str:
+def _arguments(entry: CallEntry, given: _ArgumentsByName, text: _Text, without: tuple[str, ...] = ()) -> str:
     """The arguments of the new call."""
     if unknown := [name for name in given if name not in entry.named and name not in without]:
         raise _NotWritten(f"the argument {unknown[0]}")
@@ -154,11 +154,11 @@ def _arguments(entry: Entry, given: _ArgumentsByName, text: _Text, without: tupl
     return ", ".join(parts)
 
 
-def _plain(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _plain(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     return Native("function", None, f"{base}{entry.target[2:]}({_arguments(entry, given, text)})")
 
 
-def _template(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _template(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     """A function whose new text is not a call with the same arguments."""
     if unknown := [name for name in given if f"{{{name}}}" not in entry.target]:
         raise _NotWritten(f"the argument {unknown[0]}")
@@ -171,7 +171,7 @@ def _template(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> 
     return Native("function", None, written.replace(", axis=-1)", ")").replace("(seed=None)", "()"))
 
 
-def _loop(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _loop(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     """``tf.while_loop()``: of one variable, version 1 gives it alone."""
     variables = given.get("loop_vars")
     if not isinstance(variables, ast.List | ast.Tuple) or len(variables.elts) < 2:
@@ -184,7 +184,7 @@ def _in_brackets(node: ast.expr, text: str) -> str:
     return f"({text})" if isinstance(node, ast.BinOp | ast.Compare | ast.BoolOp | ast.IfExp | ast.Lambda) else text
 
 
-def _layer(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _layer(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     if "inputs" not in given:
         raise _NotWritten("no inputs")
     calls = {name: given[name] for name in ("training",) if name in given}
@@ -193,11 +193,11 @@ def _layer(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Nat
     return Native("layer", made, f"{{made}}({', '.join(used)})", _literal(given.get("name")) or entry.base)
 
 
-def _optimizer(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _optimizer(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     return Native("optimizer", f"{base}{entry.target[2:]}({_arguments(entry, given, text)})", "{made}", "optimizer")
 
 
-def _metric(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _metric(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     """``tf.metrics.accuracy(...)[1]``: the value with what is given now counted in."""
     if unknown := [name for name in given if name not in (*entry.named, "name")]:
         raise _NotWritten(f"the argument {unknown[0]}")
@@ -207,12 +207,12 @@ def _metric(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Na
     return Native("metric", f"{base}{entry.target[2:]}()", f"{{made}}({', '.join(used)})", name)
 
 
-def _variable(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _variable(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     made = f"{base}.Variable({_arguments(entry, given, text)})"
     return Native("variable", made, "{made}", _literal(given.get("name")) or "variable")
 
 
-def _got_variable(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _got_variable(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     """``tf.get_variable()``: its initializer is called with its shape."""
     shape, dtype, initializer = given.get("shape"), given.get("dtype"), given.get("initializer")
     kind = f", {text(dtype)}" if dtype is not None else ""
@@ -244,7 +244,7 @@ def _is_float(initializer: ast.expr) -> bool:
     return bool(given) and isinstance(given[0], ast.Constant) and isinstance(given[0].value, float)
 
 
-def _global_step(base: str, entry: Entry, given: _ArgumentsByName, text: _Text) -> Native:
+def _global_step(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     made = f'{base}.Variable(0, trainable=False, name="global_step", dtype={base}.int64)'
     return Native("variable", made, "{made}", "global_step")
 
@@ -253,7 +253,7 @@ def _literal(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-_SPECIAL: dict[str, Callable[[str, Entry, _ArgumentsByName, _Text], Native]] = {
+_SPECIAL: dict[str, Callable[[str, CallEntry, _ArgumentsByName, _Text], Native]] = {
     "layer": _layer,
     "metric": _metric,
     "optimizer": _optimizer,

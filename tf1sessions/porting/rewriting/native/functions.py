@@ -17,7 +17,7 @@ from .scopes import scope_header
 from .statements import Item, is_any_block
 from .texts import INDENT, indented, with_spaces
 from .training import TapeStep
-from .unit import Request, Unit
+from .unit import Unit, UnitRequest
 
 __all__ = ["check_rebinding", "check_uses", "context_line", "place", "write_requests"]
 
@@ -128,7 +128,7 @@ def _is_local(unit: Unit, name: ast.Name) -> bool:
     return any(node in functions for node in unit.file.around(name))
 
 
-def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> None:
+def write_requests(unit: Unit, moved: list[Item], requests: list[UnitRequest]) -> None:
     """Write each request as a function, and what several have in common as further ones.
 
     Raises:
@@ -183,13 +183,13 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[Request]) -> No
         call_sites.write_calls(unit, request)
 
 
-def _depth(unit: Unit, request: Request, requests: Sequence[Request]) -> int:
+def _depth(unit: Unit, request: UnitRequest, requests: Sequence[UnitRequest]) -> int:
     """Return how deep the calls of a request are in arguments of others."""
     calls = {call for each in requests for call in each.calls}
     return max((sum(each in calls for each in unit.file.around(call)) for call in request.calls), default=0)
 
 
-def place(unit: Unit, request: Request) -> ast.stmt:
+def place(unit: Unit, request: UnitRequest) -> ast.stmt:
     """Return the statement at which a request becomes a function."""
     return request.statement if request.statement is not None else _building_place(unit).statement
 
@@ -211,7 +211,7 @@ def _inner_function(unit: Unit, statement: ast.stmt) -> ast.AST | None:
     return next((node for node in around if isinstance(node, functions)), None)
 
 
-def _function_around(unit: Unit, request: Request) -> ast.AST | None:
+def _function_around(unit: Unit, request: UnitRequest) -> ast.AST | None:
     """The function in which a request is made; None where that is where the graph is built."""
     return _inner_function(unit, request.statement) if request.statement is not None else None
 
@@ -229,7 +229,7 @@ def _has_names_twice(unit: Unit, groups: list[slices.Group]) -> bool:
 
 def _check_fed(
     unit: Unit,
-    requests: Sequence[Request],
+    requests: Sequence[UnitRequest],
     needs: Sequence[Sequence[Item]],
     fetched: Sequence[set[str]],
     placeholders: set[str],
@@ -268,7 +268,7 @@ def _helper(unit: Unit, group: slices.Group, name: str, computed: set[str]) -> l
 
 
 def _function(
-    unit: Unit, request: Request, groups: list[slices.Group], shared: dict[slices.Group, str], computed: set[str]
+    unit: Unit, request: UnitRequest, groups: list[slices.Group], shared: dict[slices.Group, str], computed: set[str]
 ) -> list[str]:
     specs = ", ".join(request.feeds)
     base = unit.texts.tensorflow
@@ -366,7 +366,7 @@ def context_line(unit: Unit, block: ast.With) -> str:
     return scope_header(unit.kinds, unit.texts, block)
 
 
-def _returned(unit: Unit, request: Request) -> Iterator[str]:
+def _returned(unit: Unit, request: UnitRequest) -> Iterator[str]:
     """The ``return`` of a function, without the operations that its callers drop."""
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
     if not values:

@@ -11,7 +11,7 @@ from .queues import is_operation_call
 from .rest import calls_inner_first, is_repeated
 from .statements import Item
 from .training import differentiates
-from .unit import Request, Unit
+from .unit import Unit, UnitRequest
 
 __all__ = ["building_request", "list_variables"]
 
@@ -79,7 +79,7 @@ def _rename_variables(unit: Unit) -> None:
                 unit.texts.replace(node, f'{node.value.value.id}.name.split(":")[0]')
 
 
-def building_request(unit: Unit, where: Item, layers: list[Item]) -> Request:
+def building_request(unit: Unit, where: Item, layers: list[Item]) -> UnitRequest:
     """A function whose making has layers make their variables, which a statement lists."""
     moved = [item for item in unit.items if unit.is_moved(item)]
     names = {name for item in layers for name in item.binds}
@@ -87,4 +87,4 @@ def building_request(unit: Unit, where: Item, layers: list[Item]) -> Request:
     feeds = [name for name in unit.feed_order if name in read and name not in unit.specs]
     fetches = ast.parse(f"[{', '.join(sorted(names))}]", mode="eval").body
     assert isinstance(fetches, ast.List)
-    return Request(None, unit.new_name("make_variables"), fetches, list(fetches.elts), True, feeds, [])
+    return UnitRequest(None, unit.new_name("make_variables"), fetches, list(fetches.elts), True, feeds, [])

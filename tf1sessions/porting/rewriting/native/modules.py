@@ -21,7 +21,7 @@ from .scopes import is_name_scope, scope_header
 from .statements import kind_of
 from .texts import INDENT, Texts, indented, with_spaces
 
-__all__ = ["ModuleClass", "Modules", "named_layer"]
+__all__ = ["FileClasses", "ModuleClass", "named_layer"]
 
 _K = TypeVar("_K")
 
@@ -83,7 +83,7 @@ def named_layer(native: Native, call: ast.Call, counts: dict[_K, int], key: _K) 
     return f'{native.made[:-1]}{", " if has_arguments else ""}name="{name}")'
 
 
-class Modules:
+class FileClasses:
     """The classes of a file.
 
     Args:
@@ -262,7 +262,7 @@ _MARK = "\0"  # around a name that is written otherwise in the constructor than 
 class _ClassWriter:
     """Writes one class."""
 
-    def __init__(self, modules: Modules, found: ModuleClass) -> None:
+    def __init__(self, modules: FileClasses, found: ModuleClass) -> None:
         self.modules, self.kinds, self.texts, self.found = modules, modules.kinds, modules.texts, found
         function = found.function
         self.scope: Scope = {name: Kind.TENSOR if name in found.tensors else Kind.STATIC for name in found.parameters}

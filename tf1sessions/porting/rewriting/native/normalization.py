@@ -11,7 +11,7 @@ from .call_sites import feed_name
 from .kinds import Kinds
 from .statements import Item
 from .texts import INDENT
-from .unit import Request, Unit
+from .unit import Unit, UnitRequest
 
 __all__ = ["find_frozen", "frozen_lines"]
 
@@ -41,7 +41,7 @@ def find_frozen(unit: Unit, moved: Sequence[Item]) -> None:
             unit.built = place, layers
 
 
-def _check_updates(unit: Unit, request: Request, items: Sequence[Item], moved: Sequence[Item]) -> None:
+def _check_updates(unit: Unit, request: UnitRequest, items: Sequence[Item], moved: Sequence[Item]) -> None:
     """Refuse a request that runs other updates than those of the layers that it computes with.
 
     Raises:
@@ -85,7 +85,7 @@ def frozen_lines(unit: Unit) -> tuple[list[str], list[str]]:
     return before, [f"for {each}, {value} in zip({averages}, {values}):", f"{INDENT}{each}.assign({value})"]
 
 
-def _may_update(unit: Unit, request: Request, items: Sequence[Item]) -> bool:
+def _may_update(unit: Unit, request: UnitRequest, items: Sequence[Item]) -> bool:
     """Whether a request, which needs some statements, trains batch normalisation and does not run its updates."""
     layers = [call for item in items for call in _layers(unit.kinds, item.statement) if _may_train(call)]
     if not layers or any(_runs_updates(unit, item) for item in items):
@@ -146,7 +146,7 @@ def _is_boolean(kinds: Kinds, call: ast.Call) -> bool:
     )
 
 
-def _is_off(unit: Unit, request: Request, flag: str) -> bool:
+def _is_off(unit: Unit, request: UnitRequest, flag: str) -> bool:
     """Whether a request has a flag as False in each call."""
     if flag not in request.feeds:
         return _is_false(unit.specs.get(flag))
@@ -157,7 +157,7 @@ def _is_false(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
 
 
-def _fed(unit: Unit, request: Request, call: ast.Call, flag: str) -> ast.expr | None:
+def _fed(unit: Unit, request: UnitRequest, call: ast.Call, flag: str) -> ast.expr | None:
     """Return the argument that a call feeds to a placeholder; None where it is not written out."""
     if (name := feed_name(call)) is not None:
         dicts = [

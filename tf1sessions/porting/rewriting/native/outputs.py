@@ -12,7 +12,7 @@ from ..requests.request import NotPossible, names_in
 from . import checkpoints, slices
 from .kinds import Kind, creates
 from .statements import Item
-from .unit import Request, Unit
+from .unit import Unit, UnitRequest
 from .variables import is_local_variable, variable_name
 
 __all__ = [
@@ -226,11 +226,11 @@ def check_initializations(unit: Unit) -> None:
             raise NotPossible(statement, "Variables are initialised more than once")
 
 
-def _calls(request: Request, statement: ast.stmt) -> bool:
+def _calls(request: UnitRequest, statement: ast.stmt) -> bool:
     return any(call is node for call in request.calls for node in ast.walk(statement))
 
 
-def _makes_new(unit: Unit, request: Request, first: ast.stmt) -> bool:
+def _makes_new(unit: Unit, request: UnitRequest, first: ast.stmt) -> bool:
     """Whether a request gives values to variables only that were made after a statement: ``[position, velocity]``."""
     lists = [each.args[0] for each in request.leaves if isinstance(each, ast.Call) and each.args]
     names = [name for each in lists if isinstance(each, ast.List | ast.Tuple) for name in each.elts]
@@ -239,7 +239,7 @@ def _makes_new(unit: Unit, request: Request, first: ast.stmt) -> bool:
     return is_listed and all(isinstance(each, ast.Name) and each.id in made for each in names)
 
 
-def remove_initialization(unit: Unit, request: Request) -> None:
+def remove_initialization(unit: Unit, request: UnitRequest) -> None:
     for number, call in enumerate(sorted(request.calls, key=lambda each: each.lineno)):
         statement = unit.file.parents[call]
         if not isinstance(statement, ast.Expr):

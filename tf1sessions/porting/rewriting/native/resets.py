@@ -12,7 +12,7 @@ from ..requests.request import NotPossible
 from . import iterators
 from .call_sites import feed_name, write_feed
 from .texts import indented
-from .unit import Request, Unit
+from .unit import Unit, UnitRequest
 from .variables import is_local_variable
 
 __all__ = ["write_datasets", "write_reset"]
@@ -37,7 +37,7 @@ def write_datasets(unit: Unit) -> None:
                 unit.replaced[item.statement] = []
 
 
-def write_reset(unit: Unit, request: Request) -> None:
+def write_reset(unit: Unit, request: UnitRequest) -> None:
     """Write each call of initializers as what has metrics, local variables and iterators begin anew.
 
     Raises:
@@ -90,7 +90,7 @@ def _local_resets(unit: Unit, initializer: ast.expr) -> Iterator[str]:
 
 
 def _new_iterator(
-    unit: Unit, request: Request, call: ast.Call, iterator: iterators.RemadeIterator, part: ast.expr
+    unit: Unit, request: UnitRequest, call: ast.Call, iterator: iterators.RemadeIterator, part: ast.expr
 ) -> str:
     dataset = iterator.datasets[0] if not isinstance(part, ast.Call) else iterators.dataset_of(part)
     _check_scopes(unit, call, iterator)

@@ -26,7 +26,7 @@ _PARAMETERS = {
 _KNOWN = {"loss", "global_step", "var_list", "grads_and_vars", "name", "colocate_gradients_with_ops"}
 
 
-class Names(Protocol):
+class VariableNames(Protocol):
     """Gives names to the variables of new functions."""
 
     def local(self, wish: str) -> str: ...
@@ -53,7 +53,9 @@ class TapeStep:
     inside: list[str] = dataclasses.field(default_factory=list)
 
 
-def tape_step(kinds: Kinds, texts: Texts, item: Item, scope: Mapping[str, Kind], names: Names) -> TapeStep | None:
+def tape_step(
+    kinds: Kinds, texts: Texts, item: Item, scope: Mapping[str, Kind], names: VariableNames
+) -> TapeStep | None:
     """Write a statement that minimises or differentiates with a tape; None for any other.
 
     Args:
@@ -128,7 +130,7 @@ def _is_step(kinds: Kinds, call: ast.Call, scope: Mapping[str, Kind]) -> bool:
     return kinds.of(call.func.value, scope) is Kind.VARIABLE
 
 
-def _seen_by_tape(texts: Texts, loss: ast.expr, names: Names) -> tuple[str, list[str]]:
+def _seen_by_tape(texts: Texts, loss: ast.expr, names: VariableNames) -> tuple[str, list[str]]:
     """The name of a loss, and the line that computes it where it has none: it has to be computed under the tape."""
     if isinstance(loss, ast.Name | ast.Attribute):
         return texts.of(loss), []
@@ -136,7 +138,7 @@ def _seen_by_tape(texts: Texts, loss: ast.expr, names: Names) -> tuple[str, list
     return name, [f"{name} = {texts.of(loss)}"]
 
 
-def _gradients(texts: Texts, statement: ast.stmt, call: ast.Call, names: Names, is_one: bool) -> TapeStep:
+def _gradients(texts: Texts, statement: ast.stmt, call: ast.Call, names: VariableNames, is_one: bool) -> TapeStep:
     """``tf.gradients()``, which gives a list for a single variable too."""
     if call.keywords or len(call.args) > 2:
         raise NotPossible(call, "tf.gradients() has arguments beside the two")

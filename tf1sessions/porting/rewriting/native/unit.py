@@ -12,7 +12,7 @@ from ....source.uses import FileUses
 from ..requests.request import NotPossible, names_in
 from . import iterators, summaries, variables
 from .kinds import Kind, Kinds, Scope, creates, names_read
-from .modules import Modules
+from .modules import FileClasses
 from .op_names import OpNames
 from .own_nodes import OwnNodes
 from .queues import is_operation_call
@@ -21,7 +21,7 @@ from .statements import OPERATIONS, Item, flattened, is_block
 from .texts import Texts
 from .training import TapeStep
 
-__all__ = ["INITIALIZERS", "MARK", "PLACEHOLDERS", "Request", "Unit", "without_marks"]
+__all__ = ["INITIALIZERS", "MARK", "PLACEHOLDERS", "Unit", "UnitRequest", "without_marks"]
 
 #: Names of TensorFlow whose operations give variables and tables their values.
 INITIALIZERS = frozenset(
@@ -47,7 +47,7 @@ def without_marks(text: str, classes: Iterable[str], instead: str = "") -> str:
 
 
 @dataclasses.dataclass(eq=False)
-class Request:
+class UnitRequest:
     """A function of the LegacyGraph.
 
     Attributes:
@@ -129,7 +129,7 @@ class Unit:
         file: FileUses,
         kinds: Kinds,
         texts: Texts,
-        modules: Modules,
+        modules: FileClasses,
         node: ast.Module | ast.FunctionDef | ast.If,
         made: ast.Assign,
     ) -> None:
@@ -170,7 +170,7 @@ class Unit:
         self.unwrapped: list[ast.With] = []
         self.helpers: dict[ast.With, list[str]] = {}
         self.before: dict[Item, list[str]] = {}
-        self.frozen: set[Request] = set()
+        self.frozen: set[UnitRequest] = set()
         self.after: dict[Item, list[str]] = {}
         self.averaged: dict[Item, tuple[str, str]] = {}
         self.merges: dict[Item, list[summaries.SummaryCall]] = {}
@@ -209,7 +209,7 @@ class Unit:
         remade = [node for each in self.iterators.values() for node in [*iterators.nodes(each), each.statement]]
         return [*(item.statement for item in self.items), *requests, *self.unwrapped, *remade]
 
-    def _read(self) -> tuple[list[Item], list[Request]]:
+    def _read(self) -> tuple[list[Item], list[UnitRequest]]:
         scope: Scope = {} if isinstance(self.node, ast.FunctionDef) else self.kinds.module
         items: list[Item] = []
         self.blocks: list[tuple[ast.With, list[Item]]] = []
@@ -256,7 +256,7 @@ class Unit:
             and function.value.id == self.legacy
         )
 
-    def _request(self, statement: ast.AST) -> Request:
+    def _request(self, statement: ast.AST) -> UnitRequest:
         assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
         call, target = statement.value, statement.targets[0]
         assert isinstance(target, ast.Name)
@@ -277,7 +277,7 @@ class Unit:
             if not isinstance(parent, ast.Call) or parent.func is not node:
                 raise NotPossible(node, "A request is handed about")
             calls.append(parent)
-        return Request(
+        return UnitRequest(
             statement,
             target.id,
             fetches,

@@ -36,7 +36,7 @@ _Said = tuple[str, SourceLine, str, str]
 
 @dataclasses.dataclass(frozen=True)
 class Converted:
-    """A file as Python 3, and what was changed: rule, place, what, kind, as :class:`~.rewrite.Note` has them."""
+    """A file as Python 3, and what was changed: rule, place, what, kind, as :class:`~.rewrite.PortNote` has them."""
 
     source: SourceText
     notes: tuple[_Said, ...] = ()

@@ -8,10 +8,10 @@ from typing import NoReturn
 
 from .request import NotPossible
 
-__all__ = ["Arguments", "arguments"]
+__all__ = ["ArgumentLookup", "arguments"]
 
 
-class Arguments(dict[str, ast.expr]):
+class ArgumentLookup(dict[str, ast.expr]):
     """The arguments of a call. To look up one that is missing raises NotPossible."""
 
     def __init__(self, call: ast.Call, given: dict[str, ast.expr]) -> None:
@@ -22,7 +22,7 @@ class Arguments(dict[str, ast.expr]):
         raise NotPossible(self._call, f"{_called(self._call)} does not get its {name}")
 
 
-def arguments(call: ast.Call, parameters: Sequence[str]) -> Arguments:
+def arguments(call: ast.Call, parameters: Sequence[str]) -> ArgumentLookup:
     """Return the arguments of a call by the names of its parameters.
 
     Raises:
@@ -33,7 +33,7 @@ def arguments(call: ast.Call, parameters: Sequence[str]) -> Arguments:
     if len(call.args) > len(parameters):
         raise NotPossible(call, f"{_called(call)} gets {len(call.args)} arguments by their order")
     found = dict(zip(parameters, call.args, strict=False))
-    return Arguments(call, found | {each.arg: each.value for each in call.keywords if each.arg})
+    return ArgumentLookup(call, found | {each.arg: each.value for each in call.keywords if each.arg})
 
 
 def _called(call: ast.Call) -> str:

@@ -12,11 +12,11 @@ import dataclasses
 from ....source.edits import Edit
 from ....source.uses import FileUses
 
-__all__ = ["TABLE", "TARGETS", "Arguments", "edits", "find", "keywords"]
+__all__ = ["TABLE", "TARGETS", "ArgumentChange", "edits", "find", "keywords"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Arguments:
+class ArgumentChange:
     """The change of a function's call into a call of another.
 
     Attributes:
@@ -30,17 +30,17 @@ class Arguments:
     names: dict[str, str]
 
 
-def _same(target: str, positional: int, names: str, **renamed: str) -> Arguments:
+def _same(target: str, positional: int, names: str, **renamed: str) -> ArgumentChange:
     """Arguments of which ``names`` are called alike and the others are ``renamed``, old=new."""
-    return Arguments(target, positional, {**{name: name for name in names.split()}, **renamed})
+    return ArgumentChange(target, positional, {**{name: name for name in names.split()}, **renamed})
 
 
-def _reduction(name: str) -> Arguments:
+def _reduction(name: str) -> ArgumentChange:
     names = "input_tensor axis keepdims name"
     return _same(f"tf.{name}", 4, names, keep_dims="keepdims", reduction_indices="axis")
 
 
-TABLE: dict[str, Arguments] = {
+TABLE: dict[str, ArgumentChange] = {
     **{
         f"tf.{name}": _reduction(name)
         for name in ("reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min",
@@ -50,7 +50,7 @@ TABLE: dict[str, Arguments] = {
     "tf.argmin": _same("tf.argmin", 2, "input axis output_type name", dimension="axis"),
     "tf.expand_dims": _same("tf.expand_dims", 3, "input axis name", dim="axis"),
     "tf.squeeze": _same("tf.squeeze", 3, "input axis name", squeeze_dims="axis"),
-    "tf.zeros_like": Arguments("tf.zeros_like", 3, {"tensor": "input", "dtype": "dtype", "name": "name"}),
+    "tf.zeros_like": ArgumentChange("tf.zeros_like", 3, {"tensor": "input", "dtype": "dtype", "name": "name"}),
     "tf.nn.softmax": _same("tf.nn.softmax", 3, "logits axis name", dim="axis"),
     "tf.nn.log_softmax": _same("tf.nn.log_softmax", 3, "logits axis name", dim="axis"),
     "tf.nn.l2_normalize": _same("tf.math.l2_normalize", 4, "x axis epsilon name", dim="axis"),
@@ -67,7 +67,7 @@ TABLE: dict[str, Arguments] = {
         "tf.math.count_nonzero", 2, "input axis keepdims dtype name", input_tensor="input", keep_dims="keepdims",
         reduction_indices="axis",
     ),
-    "tf.string_to_number": Arguments(
+    "tf.string_to_number": ArgumentChange(
         "tf.strings.to_number", 2, {"string_tensor": "input", "out_type": "out_type", "name": "name"}
     ),
 }  # fmt: skip
@@ -79,7 +79,7 @@ _IN_MATH = frozenset(name for name in TABLE if name.startswith("tf.reduce_") or 
 TARGETS = frozenset(arguments.target for arguments in TABLE.values()) | {f"tf.math.{name[3:]}" for name in _IN_MATH}
 
 
-def find(name: str) -> Arguments | None:
+def find(name: str) -> ArgumentChange | None:
     """Return how calls of a function change, or None where the table has it not."""
     plain = name.replace("tf.math.", "tf.", 1)
     if plain != name and plain in _IN_MATH:
@@ -87,7 +87,7 @@ def find(name: str) -> Arguments | None:
     return TABLE.get(name)
 
 
-def edits(file: FileUses, call: ast.Call | None, arguments: Arguments) -> list[Edit] | None:
+def edits(file: FileUses, call: ast.Call | None, arguments: ArgumentChange) -> list[Edit] | None:
     """Return the edits of a call's arguments, or None where the call, or the function by itself, has to stay."""
     if call is None or len(call.args) > arguments.positional:
         return None

@@ -33,7 +33,7 @@ from ..native import (
     values,
 )
 from ..native.kinds import Kinds
-from ..native.modules import Modules
+from ..native.modules import FileClasses
 from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.scopes import check_scopes
@@ -139,7 +139,7 @@ class _OriginalLines:
 def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozenset[str]) -> _Planned | NotPossible:
     kinds, texts = Kinds(file), Texts(file)
     kinds.classes = lowered
-    modules = Modules(kinds, texts)
+    modules = FileClasses(kinds, texts)
     try:
         check_file(file, kinds)
         check_scopes(file, kinds)

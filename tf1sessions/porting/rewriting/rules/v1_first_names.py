@@ -11,7 +11,7 @@ from ....source.uses import FileUses, Use
 from ..rule import Change, Rule
 from ..scopes import is_tried
 from . import clean_arguments
-from .clean_arguments import Arguments
+from .clean_arguments import ArgumentChange
 
 __all__ = ["RULE", "find"]
 
@@ -30,23 +30,23 @@ _SAME = {
                     "self_adjoint_eig", "self_adjoint_eigvals", "svd")},
 }  # fmt: skip
 _CALLS = {
-    "select": Arguments("where", 4, {"condition": "condition", "t": "x", "e": "y", "name": "name"}),
-    "listdiff": Arguments("setdiff1d", 2, {"x": "x", "y": "y", "name": "name"}),
-    "batch_matmul": Arguments(
+    "select": ArgumentChange("where", 4, {"condition": "condition", "t": "x", "e": "y", "name": "name"}),
+    "listdiff": ArgumentChange("setdiff1d", 2, {"x": "x", "y": "y", "name": "name"}),
+    "batch_matmul": ArgumentChange(
         "matmul", 2, {"x": "a", "y": "b", "adj_x": "adjoint_a", "adj_y": "adjoint_b", "name": "name"}
     ),
-    "batch_matrix_transpose": Arguments("matrix_transpose", 2, {"matrix": "a", "name": "name"}),
-    "scalar_summary": Arguments(
+    "batch_matrix_transpose": ArgumentChange("matrix_transpose", 2, {"matrix": "a", "name": "name"}),
+    "scalar_summary": ArgumentChange(
         "summary.scalar", 3, {"tags": "name", "values": "tensor", "collections": "collections"}
     ),
-    "histogram_summary": Arguments(
+    "histogram_summary": ArgumentChange(
         "summary.histogram", 3, {"tag": "name", "values": "values", "collections": "collections"}
     ),
-    "image_summary": Arguments(
+    "image_summary": ArgumentChange(
         "summary.image", 4,
         {"tag": "name", "tensor": "tensor", "max_images": "max_outputs", "collections": "collections"},
     ),
-    "audio_summary": Arguments(
+    "audio_summary": ArgumentChange(
         "summary.audio", 5,
         {"tag": "name", "tensor": "tensor", "sample_rate": "sample_rate", "max_outputs": "max_outputs",
          "collections": "collections"},
