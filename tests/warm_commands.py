@@ -42,9 +42,7 @@ def warm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_WarmServe
 
 
 @pytest.fixture
-def warm_commands(
-    warm_server: _WarmServer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], dict[int, str]]]:
+def warm_commands(warm_server: _WarmServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], dict[int, str]]]:
     """Lets the commands of a test use the server, and checks that no process that it made for them is left.
 
     Those have the environment in which the server was started, and not that of the test, by which its other processes

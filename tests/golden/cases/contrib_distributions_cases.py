@@ -60,7 +60,10 @@ def gradients(tf, outputs, key, y, parameters):
 
 
 def everything(tf, d, points, parameters, seeded=True, quantiles=False, omit=()):
-    """All that the distribution ``d`` gives; points are of its samples' dtype, gradients by these and by ``parameters``, if given."""
+    """All that the distribution ``d`` gives; points are of its samples' dtype.
+
+    With ``parameters``, also gradients by these and by the points.
+    """
     outputs = {}
     call(tf, outputs, "batch", d.batch_shape_tensor)
     call(tf, outputs, "event", d.event_shape_tensor)
