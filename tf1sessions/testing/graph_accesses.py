@@ -286,6 +286,7 @@ class SessionState:
         close: The access that closing it is.
         runs: How many runs of it have ended; roughly, as threads count at once.
         seen: What runs have used.
+        accesses: What a run of each request accesses; tensorflow_hooks.py keeps it here.
     """
 
     def __init__(self, name: str, raw: Any, graph: GraphState, made: str = "") -> None:
@@ -299,6 +300,7 @@ class SessionState:
         self.runs = 0
         self._first_values: dict[str, tuple[Maker, int]] = {}  # by the variable's name, with the number of the run
         self.seen: set[VariableUses] = set()
+        self.accesses: dict[RunRequest, Any] = {}
         self._queues: dict[str, Token] = {}
 
     def run(self, uses: VariableUses) -> AccessKind:
