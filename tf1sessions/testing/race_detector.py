@@ -14,8 +14,8 @@ One step for each access: find the location's record of it, give it the thread's
 other threads. If the record has that count already, the thread has released nothing since, and so the access is a race
 with exactly those that its last one is a race with; these were compared then, or when they came. Runs, which a program
 repeats most, look for that first, by the instruction that they come from (``repeat``; what Flanagan and Freund's
-"FastTrack", 2009, calls the same epoch). The records are grouped by action, locks and thread, and in each thread's the latest is the last: groups that cannot conflict, and
-all that is past, are passed over at once.
+"FastTrack", 2009, calls the same epoch). The records are grouped by action, locks and thread, and in each thread's the
+latest is the last: groups that cannot conflict, and all that is past, are passed over at once.
 
 A conflict has the last word about a pair that nothing orders: what the later access uses may have been made by the
 earlier one (``Conflict.judge``; publications.py).
@@ -161,7 +161,9 @@ class RaceDetector:
         return found[0]
 
     def repeat(self, repeated: Repeated, frame: FrameType | None, last: int, needs: Any) -> AccessRecord | None:
-        """Note the accesses of a place once more, if there is nothing to compare: the thread has released nothing since.
+        """Note the accesses of a place once more, if there is nothing to compare.
+
+        That is so if the thread has released nothing since the last ones, and nobody has asked to compare them again.
 
         Args:
             repeated: The records of earlier accesses of these kinds.
