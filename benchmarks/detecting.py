@@ -3,12 +3,12 @@
     python benchmarks/detecting.py [--quick]
 
 The aim: at most 2 times as long while a graph is built, at most 1.5 times for tiny runs, at most 1.1 times for a
-training step of a millisecond or more. A tiny run is TensorFlow's Session.run of one operation, as programs have it, and
-the same by tf1sessions' calls, which take a tenth of its time; the end of "Running" has a line for either. "hooked" is
-with hooks around Python's primitives and no detector, as under the pytest plugin while no test asks for the detector;
-"on" is inside graph_races(). All figures are of the fastest round, so that other work on the machine changes them
-little. Where threads hand requests over all of them are on one processor (on Linux): on two, waking the other one takes
-now longer, now shorter, by more than what is measured.
+training step of a millisecond or more. A tiny run is TensorFlow's Session.run of one operation, as programs have it,
+and the same by tf1sessions' calls, which take a tenth of its time; the end of "Running" has a line for either.
+"hooked" is with hooks around Python's primitives and no detector, as under the pytest plugin while no test asks for
+the detector; "on" is inside graph_races(). All figures are of the fastest round, so that other work on the machine
+changes them little. Where threads hand requests over all of them are on one processor (on Linux): on two, waking the
+other one takes now longer, now shorter, by more than what is measured.
 """
 
 from __future__ import annotations
