@@ -284,31 +284,31 @@ class TensorFlowHooks:
         """Hook the two functions that run whatever a session runs, and what goes around them."""
         hooks, base = self, private.session.BaseSession
         run, run_callable = base._run, plans.run_callable
+        local, compiled, feeds, note = self._local, self._compiled, self._feeds, self._note
 
         def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
             if handle is not None:  # of a partial run
                 return run(self, handle, fetches, *args)
-            feeds = args[0] if args else None
-            held = hooks._feeds.hold(feeds.values()) if isinstance(feeds, dict) and feeds else None
+            given = args[0] if args else None
+            held = feeds.hold(given.values()) if isinstance(given, dict) and given else None
             try:
                 return hooks._run(self, fetches, run, self, handle, fetches, *args)
             finally:
                 if held:
-                    hooks._feeds.release(held)
+                    feeds.release(held)
 
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
-            if hooks._local.inside:
+            if local.inside:
                 return run_callable(raw, handle, values, metadata)
-            known = hooks._compiled.get((id(raw), handle))
+            known = compiled.get((id(raw), handle))
             if known is None or known.session.raw is not raw:
                 known = hooks._compile(raw, handle)
-            held = hooks._feeds.hold(values) if values else None
-            if not held:
-                return hooks._note(known, run_callable, raw, handle, values, metadata)
+            held = feeds.hold(values) if values else None
             try:
-                return hooks._note(known, run_callable, raw, handle, values, metadata)
+                return note(known, run_callable, raw, handle, values, metadata)
             finally:
-                hooks._feeds.release(held)
+                if held:
+                    feeds.release(held)
 
         self._put(base, "_run", new_run)
         self._put(plans, "run_callable", new_run_callable)
