@@ -327,9 +327,14 @@ class OrdersOf:
                 self._most_orders = _count(outcome.steps)
             cuts += outcome.is_cut
             search.advance(outcome.steps, outcome.is_cut)
-            if not search.is_repeatable and not self._began_anew:
-                self._began_anew = True  # the first order did what is done once in a process, such as an import
+            if self._is_to_begin_anew(search):
                 search.begin()
+
+    def _is_to_begin_anew(self, search: Search) -> bool:
+        """Say, once, that orders differ: the first may have done what is done once in a process, as imports are."""
+        differs = not search.is_repeatable and not self._began_anew
+        self._began_anew |= differs
+        return differs
 
     def _checked(self, strategy: Strategy) -> Outcome:
         outcome = self.order(strategy)

@@ -61,7 +61,7 @@ class Feeds:
 
     def hold(self, values: Iterable[Any]) -> list[_Held] | None:
         """Keep arrays that own their memory from being written until :meth:`release`, and take a sample of others."""
-        held = None
+        held: list[_Held] | None = None
         for value in values:
             if type(value) is np.ndarray and value.nbytes >= _LARGE:
                 if value.base is not None:
