@@ -208,7 +208,14 @@ def test_an_order_that_goes_wrong(explored: Callable[..., list[tuple[Any, ...]]]
     ((job, orders, options),) = calls
     assert (job.shown, job.args, orders) == ("train.py", ("--steps", "a b"), 9)
     expected = {"replay": None, "ignore": [Kind.DEADLOCK], "suppressions": (), "time_limit": 5.0, "stdio": (0, 1, 2)}
-    assert options == expected
+    assert options == expected | {"fail_on": "hazards"}
+
+
+def test_orders_with_warnings_go_wrong(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
+    calls = explored(*WRONG)
+    done = call("--explore", "9", "--fail-on", "warnings", "train.py")
+    assert done.stdout.endswith("Again: tf1sessions races --replay 'C2 B' --fail-on warnings train.py\n")
+    assert calls[0][2]["fail_on"] == "warnings" and done.exit_code == 1
 
 
 def test_orders_as_json_and_one_order(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
@@ -250,7 +257,6 @@ def test_orders_that_are_right_or_do_not_end(explored: Callable[..., list[tuple[
     [
         (["--explore", "0"], "--explore"),
         (["--explore", "3", "--replay", "A"], "give one of them"),
-        (["--explore", "3", "--fail-on", "notes"], "--fail-on notes with --explore"),
     ],
 )
 def test_wrong_calls_of_orders(explored: Callable[..., Any], args: list[str], message: str) -> None:
@@ -324,6 +330,36 @@ def test_suppressions_in_orders(tmp_path: Path) -> None:
     assert not done.failure and done.covered and done.unused == rules[1:], done
     wrong = exploring.explore_program(job, 2, suppressions=rules[1:], stdio=None)
     assert wrong.report is not None and wrong.report.kind is Kind.CONSTRUCTION, wrong
+
+
+READ_WHILE_ASSIGNED = """
+import threading
+import tensorflow as tf
+
+count = tf.get_variable("count", initializer=0.0)
+assign = count.assign(1.0)
+session = tf.Session()
+session.run(count.initializer)
+threads = [threading.Thread(target=session.run, args=(each,)) for each in (count, assign)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_a_warning_in_an_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reader.py").write_text(READ_WHILE_ASSIGNED)
+    job = Job(script="reader.py")
+    assert exploring.explore_program(job, 2, stdio=None).covered
+    wrong = exploring.explore_program(job, 5, fail_on="warnings", stdio=None)
+    assert wrong.report is not None and wrong.report.kind is Kind.VARIABLE and wrong.exit_code == 1, wrong
+    assert "--ignore variable-read-while-assigned" in wrong.failure and str(tmp_path) not in wrong.failure, wrong
+    again = exploring.explore_program(job, 1, replay=wrong.schedule, fail_on="warnings", stdio=None)
+    assert again.schedule == wrong.schedule and again.report is not None and again.report.kind is Kind.VARIABLE
+    ignored = exploring.explore_program(job, 2, fail_on="warnings", ignore=[Kind.VARIABLE], stdio=None)
+    assert ignored.covered and not ignored.failure, ignored
 
 
 # -- programs that run ------------------------------------------------------------------------------------------------

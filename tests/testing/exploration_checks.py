@@ -163,6 +163,24 @@ def check_a_dequeue_that_waits_in_tensorflow() -> None:
     assert any("exploration_checks.py" in place for place in found.outside), found
 
 
+def check_a_warning_goes_wrong_if_asked_for() -> None:
+    counter = Counter()
+
+    def body() -> None:
+        counter.session.run(counter.init)
+        in_threads(
+            lambda: counter.session.run(counter.assign, {counter.value: 2.0}),
+            lambda: counter.session.run(counter.read),
+        )
+
+    assert explore(body).complete
+    error = fails(body, fail_on="warnings")
+    assert "variable read while assigned" in str(error) and "explore(ignore=[Kind.VARIABLE]" in str(error), error
+    again = fails(body, fail_on="notes", replay=error.schedule)
+    assert again.schedule == error.schedule
+    assert explore(body, fail_on="warnings", ignore=[Kind.VARIABLE]).complete
+
+
 def check_a_session_that_is_closed_under_its_user() -> None:
     counter = Counter()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import queue
 import random
+import select
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -383,6 +385,65 @@ def test_what_is_not_under_control_is_named() -> None:
     assert "not under control" in str(done)
 
 
+def test_a_long_time_out_waits_for_what_is_in_c() -> None:
+    def body() -> None:
+        thread = threading.Thread(target=select.select, args=([], [], [], 0.75))  # longer than the patience
+        thread.start()
+        thread.join(30.0)
+        assert not thread.is_alive()
+
+    done = explore(body, max_schedules=1, patience_secs=0.5, timeout_secs=20.0)
+    assert done.outside
+
+
+def test_a_long_time_out_does_not_wait_for_ever_for_what_is_in_c() -> None:
+    import _thread
+
+    raw = _thread.allocate_lock()
+
+    def body() -> None:
+        raw.acquire()
+        thread = threading.Thread(target=lambda: [raw.acquire(), raw.release()])
+        thread.start()
+        thread.join(30.0)
+        assert thread.is_alive()
+        raw.release()
+        thread.join()
+
+    assert explore(body, max_schedules=2, patience_secs=0.05, timeout_secs=20.0).schedules
+
+
+def test_what_is_done_once_in_a_process_is_no_difference() -> None:
+    done: list[int] = []
+
+    def body() -> None:
+        if not done:  # as an import is
+            point("once")
+            done.append(1)
+        in_threads(lambda: point("a"), lambda: point("b"))
+
+    found = explore(body)
+    assert found.repeatable and found.complete, found
+
+
+def test_an_event_loop_whose_order_is_over_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def both() -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*[loop.run_in_executor(None, point, "works") for _ in range(2)])
+
+    explore(lambda: asyncio.run(both()), max_schedules=30)
+    gc.collect()
+    assert not caplog.records
+
+
+def test_the_usual_order_is_replayed_where_the_first_task_has_no_choice() -> None:
+    def raises() -> None:
+        point("a")
+        raise ValueError
+
+    assert fails(lambda: in_threads(lambda: in_threads(raises, raises))).schedule == "C"
+
+
 def test_who_waits_in_c_for_ever() -> None:
     import _thread
 
@@ -403,6 +464,8 @@ def test_wrong_calls() -> None:
         explore()
     with pytest.raises(UsageError, match="at least one schedule"):
         explore(print, max_schedules=0)
+    with pytest.raises(UsageError, match="fail_on='warning'.*'hazards', 'warnings', 'notes'"):
+        explore(print, fail_on="warning")
     with pytest.raises(UsageError, match="task 'C' should go on after 0 steps, and only A B can"):
         explore(lambda: None, lambda: None, replay="C1")
     with pytest.raises(UsageError, match="'A:start' in 'A:start' is no part of an order"):

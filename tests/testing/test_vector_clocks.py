@@ -201,6 +201,37 @@ def test_a_token_that_many_release() -> None:
     assert len(published(clocks, token).certain) <= 65 and len(clocks.thread().past.certain) < 100
 
 
+def test_threads_that_are_met_while_others_are_listed() -> None:
+    clocks = VectorClocks()
+    kept, failed, done = [], [], threading.Event()
+
+    def meet() -> None:
+        while not done.is_set() and len(kept) < 20_000:
+            vars(clocks._local).pop("state", None)
+            kept.append(clocks.thread())
+
+    def list_all() -> None:
+        try:
+            for _ in range(300):
+                clocks.threads()
+                clocks.may_acquire_all("a look")
+        except RuntimeError as error:
+            failed.append(error)
+        done.set()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=each) for each in (meet, list_all)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failed and clocks.threads()
+
+
 def test_clocks_forget_threads_that_are_gone() -> None:
     clocks, items = VectorClocks(), []  # type: ignore[var-annotated]
 

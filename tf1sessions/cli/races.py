@@ -19,7 +19,7 @@ from tf1sessions.cli.programs import (
     check_setting_option,
     only_one,
 )
-from tf1sessions.testing.reports import Kind, Report
+from tf1sessions.testing.reports import LEVELS, Kind, Report, failing_levels, how_to_accept
 from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["races"]
 
-#: The levels of reports, and their colours.
-_LEVELS = {"hazard": "red", "warning": "yellow", "note": "blue"}
+_COLOURS = dict(zip(LEVELS, ("red", "yellow", "blue"), strict=True))
 _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
@@ -57,9 +56,10 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(["hazards", "warnings", "notes"]),
+    type=click.Choice([f"{level}s" for level in LEVELS]),
     default="hazards",
-    help="From which level on a report makes the exit code 1: hazards (the default), warnings too, or notes as well.",
+    help="From which level on a report makes the exit code 1, or an order go wrong: hazards (the default), warnings "
+    "too, or notes as well.",
 )
 @click.option(
     "--explore",
@@ -124,17 +124,12 @@ def races(
     if orders is not None or replay is not None:
         if orders is not None and replay is not None:
             raise click.UsageError(f"--explore {orders} and --replay {replay!r}: give one of them.")
-        if fail_on != "hazards":
-            raise click.UsageError(
-                f"--fail-on {fail_on} with --explore or --replay, which end at hazards: leave it out."
-            )
-        options = {"ignore": kinds, "suppressions": rules, "time_limit": time_limit}
+        options = {"ignore": kinds, "suppressions": rules, "fail_on": fail_on, "time_limit": time_limit}
         _explore(ctx, job, orders or 1, replay, options, as_json, as_sarif)
     stdio = (0, 2, 2) if as_json or as_sarif else (0, 1, 2)
     found = find_races(job, ignore=kinds, suppressions=rules, time_limit=time_limit, stdio=stdio)
     _show(found, as_json, as_sarif)
-    levels = list(_LEVELS)
-    failing = levels[: levels.index(fail_on.removesuffix("s")) + 1]
+    failing = failing_levels(fail_on, "--fail-on")
     fails = any(report.kind.level in failing for report in found.reports)
     ctx.exit(1 if fails else found.exit_code if found.ended else 0)
 
@@ -167,7 +162,8 @@ def _explore(
         for line in lines:
             click.echo(line)
         program = ["-m", job.module] if job.module else [job.shown]
-        again = shlex.join([*program, *(["--", *job.args] if job.args else [])])
+        level = [] if options["fail_on"] == "hazards" else ["--fail-on", options["fail_on"]]
+        again = shlex.join([*level, *program, *(["--", *job.args] if job.args else [])])
         click.echo(f"\nAgain: tf1sessions races --replay {shlex.quote(found.schedule)} {again}")
     elif found.covered:
         click.echo(f"\nNothing goes wrong in {found.covered}.")
@@ -180,7 +176,7 @@ def _explore(
 
 def _summary(reports: Sequence[Report]) -> dict[str, int]:
     levels = [report.kind.level for report in reports]
-    return {f"{level}s": levels.count(level) for level in _LEVELS}
+    return {f"{level}s": levels.count(level) for level in LEVELS}
 
 
 def _as_json(found: DetectedRun) -> dict[str, Any]:
@@ -203,11 +199,10 @@ def _show(found: DetectedRun, as_json: bool, as_sarif: bool) -> None:
 
 def _print(found: DetectedRun) -> None:
     width = max(40, min(100, shutil.get_terminal_size().columns))
-    for report in sorted(found.reports, key=lambda report: list(_LEVELS).index(report.kind.level)):
+    for report in sorted(found.reports, key=lambda report: LEVELS.index(report.kind.level)):
         name = report.kind.level
-        colour = _LEVELS[name]
-        accept = f"--ignore {report.kind.value.replace(' ', '-')}, or an entry in a file for --suppressions"
-        head, *lines = map(printable, report.describe(accept).split("\n"))
+        colour = _COLOURS[name]
+        head, *lines = map(printable, report.describe(how_to_accept(report.kind)).split("\n"))
         click.echo(f"\n{click.style(name, fg=colour, bold=True)} {click.style(head, bold=True)}")
         for line in lines:
             if line.startswith(("  why: ", "  fix: ")):

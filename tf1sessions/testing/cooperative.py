@@ -141,6 +141,7 @@ def _patches() -> Iterator[Patch]:
     yield from _threads()
     yield from _time()
     yield from _selectors()
+    yield from _event_loops()
 
 
 class _InOrder(dict[Any, None]):
@@ -292,6 +293,24 @@ def _selectors() -> Iterator[Patch]:
         yield kind, "select", new_select
 
 
+def _event_loops() -> Iterator[Patch]:
+    """Let an event loop whose order is over leave its tasks without a word about them."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return
+    run_forever = asyncio.BaseEventLoop.run_forever
+
+    def new_run_forever(self: Any) -> None:
+        try:
+            run_forever(self)
+        except Abandoned:
+            for task in asyncio.all_tasks(self):
+                task._log_destroy_pending = False
+            raise
+
+    yield asyncio.BaseEventLoop, "run_forever", new_run_forever
+
+
 # -- what is put in place above the race detector's hooks --------------------------------------------------------------
 
 
@@ -346,14 +365,16 @@ _switch, _upper_switch = Switch(_patches), Switch(_upper_patches)
 @contextlib.contextmanager
 def cooperative() -> Iterator[None]:
     """Make means of synchronisation cooperative while this lasts, those of tasks."""
-    logger = logging.getLogger("concurrent.futures")
+    loggers = [logging.getLogger(name) for name in ("concurrent.futures", "asyncio")]
 
     def is_ours(record: logging.LogRecord) -> bool:
         return not (record.exc_info and isinstance(record.exc_info[1], Abandoned))
 
-    logger.addFilter(is_ours)
+    for logger in loggers:
+        logger.addFilter(is_ours)
     try:
         with _switch.on(), hooks_in_place(), _upper_switch.on():
             yield
     finally:
-        logger.removeFilter(is_ours)
+        for logger in loggers:
+            logger.removeFilter(is_ours)

@@ -28,8 +28,8 @@ from tf1sessions.testing.cooperative import cooperative
 from tf1sessions.testing.limits import check_secs
 from tf1sessions.testing.orders import ByPriority, GivenOrder, Search, choices, order_of, preemptions, switches
 from tf1sessions.testing.race_detector import RaceDetector
-from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, failed
+from tf1sessions.testing.reports import LEVELS, RaceKind, failing_levels, worst_report
+from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, failed, reported
 from tf1sessions.testing.suppressions import Suppressions, read_suppressions
 from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
@@ -118,6 +118,7 @@ def explore(
     max_preemptions: int | None = None,
     ignore: Iterable[RaceKind] = (),
     suppressions: str | os.PathLike[str] | None = None,
+    fail_on: str = "hazards",
     max_steps: int = MAX_STEPS,
     patience_secs: float = PATIENCE_SECS,
     timeout_secs: float = TIMEOUT_SECS,
@@ -143,6 +144,7 @@ def explore(
         ignore: Kinds of hazards that do not count.
         suppressions: What else does not: a file, as :func:`~tf1sessions.testing.suppressions.read_suppressions` reads
             it.
+        fail_on: Which reports of the race detector go wrong: ``"hazards"``, ``"warnings"`` as well, or ``"notes"`` too.
         max_steps: After how many steps an order is taken to have no end.
         patience_secs: How long a thread may wait in C, where it is not under control, until others go on.
         timeout_secs: How long no task may go on until an order is given up.
@@ -152,7 +154,7 @@ def explore(
 
     Raises:
         ScheduleError: An order went wrong; ``schedule`` replays it, and ``__cause__`` is what was raised.
-        UsageError: No functions, a replay that is none, or a file that cannot be read.
+        UsageError: No functions, a replay or ``fail_on`` that is none, or a file that cannot be read.
 
     Thread-safety: one exploration at a time in a process. Other threads of the process go on as they like.
 
@@ -185,9 +187,12 @@ def explore(
         )
     check_secs("patience_secs", patience_secs, "explore()")
     check_secs("timeout_secs", timeout_secs, "explore()")
+    levels = failing_levels(fail_on, "explore()")
     rules = Suppressions(() if suppressions is None else read_suppressions(suppressions))
     with TaskWatcher(patience_secs, timeout_secs) as watcher:
-        exploration = OrdersOf(functions, setup, check, seed, tuple(ignore), max_steps, watcher, suppressions=rules)
+        exploration = OrdersOf(
+            functions, setup, check, seed, tuple(ignore), max_steps, watcher, suppressions=rules, levels=levels
+        )
         return exploration.explore(max_schedules, max_preemptions, replay)
 
 
@@ -199,6 +204,7 @@ class OrdersOf:
         watcher: Looks after each order; it is on.
         is_over: Says whether what an order raised is no failure of it: the time of a test is up.
         suppressions: What is no hazard; those that an order has used are marked.
+        levels: The levels of reports with which an order goes wrong.
 
     Attributes:
         wrong: The order that went wrong, as the string that replays it.
@@ -215,6 +221,7 @@ class OrdersOf:
         watcher: TaskWatcher,
         is_over: Callable[[], bool] = lambda: False,
         suppressions: Suppressions | None = None,
+        levels: tuple[str, ...] = LEVELS[:1],
     ) -> None:
         self.wrong: Outcome | None = None
         self.suppressions = suppressions or Suppressions()
@@ -226,12 +233,14 @@ class OrdersOf:
         self._max_steps = max_steps
         self._watcher = watcher
         self._is_over = is_over
+        self._levels = levels
         self._first: list[Any] = []  # the result of the first order
         self._run = 0
         self._longest = 0
         self._outside: set[str] = set()
         self._most_orders = 0.0
         self._searches: list[Search] = []
+        self._began_anew = False
 
     def explore(self, most: int, max_preemptions: int | None, replay: str | None) -> Exploration:
         """Run orders, or one that is given; see :func:`explore`."""
@@ -318,6 +327,14 @@ class OrdersOf:
                 self._most_orders = _count(outcome.steps)
             cuts += outcome.is_cut
             search.advance(outcome.steps, outcome.is_cut)
+            if self._is_to_begin_anew(search):
+                search.begin()
+
+    def _is_to_begin_anew(self, search: Search) -> bool:
+        """Say, once, that orders differ: the first may have done what is done once in a process, as imports are."""
+        differs = not search.is_repeatable and not self._began_anew
+        self._began_anew |= differs
+        return differs
 
     def _checked(self, strategy: Strategy) -> Outcome:
         outcome = self.order(strategy)
@@ -388,9 +405,10 @@ class OrdersOf:
                 result = self._check(*given)
             except Exception as error:
                 return failed(error)
-        hazards = [report for report in detector.reports if report.kind.level == "hazard"]
-        if hazards:
-            return Failure("hazard", f"the race detector reports:\n{hazards[0]}", report=hazards[0])
+        report = worst_report(detector.reports, self._levels)
+        if report is not None:
+            accept = f"explore(ignore=[Kind.{report.kind.name}], suppressions=FILE)"
+            return reported(report, accept)
         if not self._first:
             self._first.append(result)
         elif not same(self._first[0], result):

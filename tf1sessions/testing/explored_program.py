@@ -31,8 +31,8 @@ from tf1sessions.scripts import importer, program
 from tf1sessions.testing.cooperative import cooperative
 from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS, OrdersOf, Outcome
 from tf1sessions.testing.race_detector import RaceDetector
-from tf1sessions.testing.reports import RaceKind
-from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher
+from tf1sessions.testing.reports import RaceKind, how_to_accept, worst_report
+from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, reported
 from tf1sessions.testing.suppressions import Suppression, Suppressions
 from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
@@ -45,8 +45,8 @@ def execute(payload: Mapping[str, Any]) -> int:
 
     Args:
         payload: ``notes`` is the file for the result, ``ignore`` the values of the kinds that are not reported,
-            ``suppressions`` the rules for what else is not, ``orders`` how many there may be, ``replay`` the one that
-            is run instead.
+            ``suppressions`` the rules for what else is not, ``levels`` those with which an order goes wrong,
+            ``orders`` how many there may be, ``replay`` the one that is run instead.
     """
     explored = _Explored(payload)
     return program.execute(payload, explored.begin, explored.end, explored.raised)
@@ -85,7 +85,7 @@ class _Explored:
         except UsageError as error:
             result["wrong"] = str(error)
         except _InChild as child:
-            self._order = _Order(child, self._ignore, self._suppressions)
+            self._order = _Order(child, self._ignore, self._suppressions, tuple(self._payload["levels"]))
         if self._order is None:
             result["unused"] = self._suppressions.unused
             _write(self._payload["notes"], result)
@@ -180,7 +180,10 @@ def _end_process(exit_code: int) -> NoReturn:
 class _Order:
     """One order, in its child."""
 
-    def __init__(self, child: _InChild, ignore: tuple[RaceKind, ...], suppressions: Suppressions) -> None:
+    def __init__(
+        self, child: _InChild, ignore: tuple[RaceKind, ...], suppressions: Suppressions, levels: tuple[str, ...]
+    ) -> None:
+        self._levels = levels
         self._pipe = child.pipe
         self._parent = os.getppid()
         self._detector = RaceDetector(VectorClocks(), ignore, suppressions=suppressions)
@@ -218,9 +221,9 @@ class _Order:
             if os.getppid() != self._parent:
                 os._exit(1)
         self._detector.is_over = True
-        failure, hazards = scheduler.failure, [each for each in self._detector.reports if each.kind.level == "hazard"]
-        if failure is None and hazards and not scheduler.is_cut:
-            failure = Failure("hazard", f"the race detector reports:\n{hazards[0]}", report=hazards[0])
+        failure, report = scheduler.failure, worst_report(self._detector.reports, self._levels)
+        if failure is None and report is not None and not scheduler.is_cut:
+            failure = reported(report, how_to_accept(report.kind))
         if failure is not None:
             failure = Failure(failure.kind, failure.text, failure.raised, report=failure.report)
         outcome = {

@@ -7,13 +7,14 @@ Data flow; no TensorFlow in the caller's process::
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.scripts.jobs import Job
-from tf1sessions.testing.reports import RaceKind, Report
+from tf1sessions.testing.reports import RaceKind, Report, failing_levels
 from tf1sessions.testing.runs import named, run_with, shown
 from tf1sessions.testing.suppressions import Suppression
 
@@ -30,7 +31,7 @@ class Explored:
         schedule: The order in which it did.
         ended: Whether it ended by itself, not by the time limit or an interrupt.
         exit_code: 124 after the time limit, 128 + signal after a signal.
-        report: The race detector's, where a hazard went wrong.
+        report: The race detector's, where that is what goes wrong.
         place: ``file:line in function`` of the last step of the order that goes wrong.
         unused: The suppressions that have covered nothing in any order.
     """
@@ -57,6 +58,7 @@ def explore_program(
     replay: str | None = None,
     ignore: Iterable[RaceKind] = (),
     suppressions: Sequence[Suppression] = (),
+    fail_on: str = "hazards",
     time_limit: float | None = None,
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
 ) -> Explored:
@@ -68,12 +70,13 @@ def explore_program(
         replay: One order instead, the ``schedule`` of an earlier result.
         ignore: Kinds of hazards that do not count.
         suppressions: What else does not; see :func:`~tf1sessions.testing.suppressions.read_suppressions`.
+        fail_on: Which reports go wrong: ``"hazards"``, ``"warnings"`` as well, or ``"notes"`` too.
         time_limit: Seconds after which all ends; by default the job's own limit.
         stdio: File descriptors that the program's stdin, stdout and stderr are; None for an output that is discarded.
 
     Raises:
         ScriptUsageError: The program cannot be run; nothing was started.
-        UsageError: The replay is no order of this program.
+        UsageError: The replay is no order of this program, or ``fail_on`` none of the three.
         WorkerStartError: TensorFlow could not be loaded.
 
     Thread-safety: may be called from any thread, by several at once.
@@ -85,6 +88,7 @@ def explore_program(
     more = {
         "ignore": [kind.value for kind in ignore],
         "suppressions": [rule.to_json() for rule in suppressions],
+        "levels": failing_levels(fail_on, "explore_program()"),
         "orders": orders,
         "replay": replay,
     }
@@ -97,7 +101,7 @@ def explore_program(
     report, places = found.get("report"), found.get("places", [])
     return Explored(
         covered,
-        failure,
+        failure.replace(f"{job.path}:", f"{job.shown}:").replace(os.path.join(os.getcwd(), ""), ""),
         schedule,
         ended,
         exit_code,

@@ -286,6 +286,7 @@ class SessionState:
         self.runs = 0  # how many runs of it have ended; roughly, as threads count at once
         self._first_values: dict[str, tuple[Maker, int]] = {}  # by the variable's name, with the number of the run
         self.seen: set[VariableUses] = set()  # what runs have used
+        self.accesses: dict[RunRequest, Any] = {}  # what a run of each request accesses, by tensorflow_hooks.py
         self._queues: dict[str, Token] = {}
 
     def run(self, uses: VariableUses) -> AccessKind:

@@ -67,7 +67,7 @@ def parse(text: str) -> list[tuple[str, int]]:
 
 
 def order_of(steps: Sequence[TaskStep]) -> str:
-    """Return the order of some steps, as short as it can be said."""
+    """Return the order of some steps, as short as it can be said: at least the first choice."""
     steps = choices(steps)
     last = len(steps)
     while last and steps[last - 1].task == usual(steps[last - 1].ready, steps[last - 1].running):
@@ -76,7 +76,7 @@ def order_of(steps: Sequence[TaskStep]) -> str:
     text = [f"{task}{count}" for task, count in parts]
     if parts:
         text[-1] = parts[-1][0] if parts[-1][1] == 1 else text[-1]
-    return " ".join(text) or "A"
+    return " ".join(text) or (steps[0].task if steps else "A")
 
 
 def choices(steps: Iterable[TaskStep]) -> list[TaskStep]:
@@ -237,6 +237,10 @@ class Search:
 
     def __init__(self, most: int | None) -> None:
         self.most = most
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the first order, anew if some were run."""
         self.count = 0
         self.is_complete = False
         self._branches: list[_Branch] = []

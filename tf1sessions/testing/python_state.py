@@ -52,34 +52,53 @@ def changed_state(function: Any) -> tuple[str, ...]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(plain))).body[0]
     except (OSError, SyntaxError, TypeError, IndexError):
         return ()
-    if not isinstance(tree, ast.FunctionDef) or _takes_locks(tree):
+    if not isinstance(tree, ast.FunctionDef):
         return ()
     known = dict(inspect.getclosurevars(plain).nonlocals) | dict(inspect.getclosurevars(plain).globals)
     if owner is not None and plain.__code__.co_argcount:
         known[plain.__code__.co_varnames[0]] = owner
+    if _takes_locks(tree, known):
+        return ()
     assigned = {name for node in ast.walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
     own = set(plain.__code__.co_varnames) - ({plain.__code__.co_varnames[0]} if owner is not None else set())
-    found = [ast.unparse(target) for target in _updated(tree) if _is_shared(target, known, assigned, own)]
+    found = [ast.unparse(target) for target in _updated(tree, known) if _is_shared(target, known, assigned, own)]
     return tuple(dict.fromkeys(found))[:_SHOWN]
 
 
-def _takes_locks(tree: ast.FunctionDef) -> bool:
+def _takes_locks(tree: ast.FunctionDef, known: dict[str, Any]) -> bool:
     for node in ast.walk(tree):
         if isinstance(node, (ast.With, ast.Lambda)) or (node is not tree and isinstance(node, ast.FunctionDef)):
             return True
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LOCKS:
-            return True
+            if _item_read(node, known) is None:
+                return True
     return bool(tree.decorator_list)
 
 
-def _updated(tree: ast.FunctionDef) -> Iterator[ast.expr]:
+def _updated(tree: ast.FunctionDef, known: dict[str, Any]) -> Iterator[ast.expr]:
     """Yield what is assigned from itself."""
     for node in ast.walk(tree):
         if isinstance(node, ast.AugAssign):
             yield node.target
         elif isinstance(node, ast.Assign):
-            read = {ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)}
+            parts = [each for each in ast.walk(node.value) if isinstance(each, ast.expr)]
+            read = {ast.unparse(_item_read(each, known) or each) for each in parts}
             yield from (target for target in node.targets if ast.unparse(target) in read)
+
+
+def _item_read(node: ast.AST, known: dict[str, Any]) -> ast.expr | None:
+    """Return ``counts[name]`` for ``counts.get(name, 0)`` of a dictionary; None for what is no such call."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        if isinstance(_value_of(node.func.value, known), dict):
+            return ast.Subscript(node.func.value, node.args[0], ast.Load())
+    return None
+
+
+def _value_of(node: ast.expr, known: dict[str, Any]) -> Any:
+    """Return what a name or its attribute is; None where that is not known. No property is called."""
+    if isinstance(node, ast.Attribute):
+        return getattr(_value_of(node.value, known), "__dict__", {}).get(node.attr)
+    return known.get(node.id) if isinstance(node, ast.Name) else None
 
 
 def _is_shared(target: ast.expr, known: dict[str, Any], assigned: set[str], own: set[str]) -> bool:

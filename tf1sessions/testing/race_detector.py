@@ -12,9 +12,10 @@ line the latest few, so that neither the number of operations nor a server's thr
 
 One step for each access: find the location's record of it, give it the thread's count, compare it with the records of
 other threads. If the record has that count already, the thread has released nothing since, and so the access is a race
-with exactly those that its last one is a race with; these were compared then, or when they came. The records are
-grouped by action, locks and thread, and in each thread's the latest is the last: groups that cannot conflict, and
-all that is past, are passed over at once.
+with exactly those that its last one is a race with; these were compared then, or when they came. Runs, which a program
+repeats most, look for that first, by the instruction that they come from (``repeat``; what Flanagan and Freund's
+"FastTrack", 2009, calls the same epoch). The records are grouped by action, locks and thread, and in each thread's the
+latest is the last: groups that cannot conflict, and all that is past, are passed over at once.
 
 A conflict has the last word about a pair that nothing orders: what the later access uses may have been made by the
 earlier one (``Conflict.judge``; publications.py).
@@ -47,10 +48,16 @@ from tf1sessions.testing.reports import MOST_PAIRS, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppressions
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
-__all__ = ["RaceDetector"]
+__all__ = ["RaceDetector", "Repeated"]
 
 #: How many more threads of a deadlock a report names. Arbitrary.
 _OTHERS = 6
+#: How many places of a request are remembered. Arbitrary: more than most programs have.
+_REPEATED = 64
+
+#: The records of accesses of the same kinds, by the thread's number, the code's id (each record keeps its code), the
+#: instruction in it, and the locks that were held.
+Repeated = dict[tuple[int, int, int | None, frozenset[int]], tuple[AccessRecord, ...]]
 
 
 class RaceDetector:
@@ -101,7 +108,13 @@ class RaceDetector:
             ]
 
     def access(
-        self, frame: FrameType | None, *kinds: AccessKind, name: str = "", last: int = 0, needs: Any = None
+        self,
+        frame: FrameType | None,
+        *kinds: AccessKind,
+        name: str = "",
+        last: int = 0,
+        needs: Any = None,
+        repeated: Repeated | None = None,
     ) -> AccessRecord:
         """Note what the calling thread does at one place, and compare it with the accesses of other threads.
 
@@ -111,6 +124,7 @@ class RaceDetector:
             name: The operation that is concerned.
             last: The graph's number of operations, of a change.
             needs: What a run uses.
+            repeated: Gets the records, for :meth:`repeat`.
 
         Returns:
             The record of the first of the accesses.
@@ -120,7 +134,7 @@ class RaceDetector:
             self._end_wait(me, frame)
         code, line = (0, 0) if frame is None else (id(frame.f_code), frame.f_lineno)
         number, locks = me.number, held_locks()
-        first, changed = None, False
+        found, changed = [], False
         for location, action, what in kinds:
             key = (number, action, code, line, locks)
             record = location.records.get(key) or AccessRecord(me, key, what, frame)
@@ -137,11 +151,40 @@ class RaceDetector:
                     record.recheck = False
                     location.touch(record, count)
                     changed |= self._compare_all(location, record)
-            first = first or record
+            found.append(record)
         if changed:
             self._changed()
-        assert first is not None
-        return first
+        if repeated is not None:
+            if len(repeated) > _REPEATED:
+                repeated.clear()
+            repeated[number, code, frame and frame.f_lasti, locks] = tuple(found)
+        return found[0]
+
+    def repeat(self, repeated: Repeated, frame: FrameType | None, last: int, needs: Any) -> AccessRecord | None:
+        """Note the accesses of a place once more, if there is nothing to compare.
+
+        That is so if the thread has released nothing since the last ones, and nobody has asked to compare them again.
+
+        Args:
+            repeated: The records of earlier accesses of these kinds.
+            frame, last, needs: As of :meth:`access`.
+
+        Returns:
+            The record of the first of the accesses; None if :meth:`access` has to be called.
+        """
+        me = self.clocks.thread()
+        code, instruction = (0, None) if frame is None else (id(frame.f_code), frame.f_lasti)
+        records = repeated.get((me.number, code, instruction, held_locks()))
+        if records is None or me.sleep_loop is not None:
+            return None
+        count = me.count
+        for record in records:
+            if record.count != count or record.recheck or not record.kept:
+                return None
+        for record in records:
+            record.times += 1
+            record.last, record.needs = last, needs
+        return records[0]
 
     def _end_wait(self, me: ThreadState, frame: FrameType | None) -> None:
         """Let a thread that has left a loop in which it slept know, possibly, all that was done until now."""

@@ -5,13 +5,31 @@ from __future__ import annotations
 import enum
 import linecache
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tf1sessions.errors import UsageError
 from tf1sessions.texts import printable
 
-__all__ = ["FIX", "MOST_PAIRS", "WHY", "Access", "GraphRaceWarning", "Kind", "RaceKind", "Report", "StackFrame"]
+__all__ = [
+    "FIX",
+    "LEVELS",
+    "MOST_PAIRS",
+    "WHY",
+    "Access",
+    "GraphRaceWarning",
+    "Kind",
+    "RaceKind",
+    "Report",
+    "StackFrame",
+    "failing_levels",
+    "how_to_accept",
+    "worst_report",
+]
+
+#: The levels of reports, the worst first.
+LEVELS = ("hazard", "warning", "note")
 
 #: How many pairs of places are counted for one report. Arbitrary: one is shown.
 MOST_PAIRS = 1000
@@ -154,6 +172,33 @@ FIX = {
         "Publish the model when all of it is built: make the session last, or finalize the graph before others see it."
     ),
 }
+
+
+def failing_levels(fail_on: str, where: str) -> tuple[str, ...]:
+    """Return the levels whose reports are failures.
+
+    Args:
+        fail_on: ``"hazards"``, ``"warnings"`` for these as well, or ``"notes"`` for all.
+        where: Where it was given, for the error.
+
+    Raises:
+        UsageError: It is none of these.
+    """
+    names = [f"{level}s" for level in LEVELS]
+    if fail_on not in names:
+        raise UsageError(f"fail_on={fail_on!r}", where=where, next_step=f"Give one of {', '.join(map(repr, names))}.")
+    return LEVELS[: names.index(fail_on) + 1]
+
+
+def worst_report(reports: Iterable[Report], levels: tuple[str, ...]) -> Report | None:
+    """Return the first of the reports that are of the worst level, among those of some levels."""
+    failing = [report for report in reports if report.kind.level in levels]
+    return min(failing, key=lambda report: LEVELS.index(report.kind.level), default=None)
+
+
+def how_to_accept(kind: RaceKind) -> str:
+    """Return the options of ``tf1sessions races`` that accept a kind."""
+    return f"--ignore {kind.value.replace(' ', '-')}, or an entry in a file for --suppressions"
 
 
 class StackFrame(NamedTuple):

@@ -13,7 +13,7 @@ waited for in wall time, and where no task can go on there is a deadlock, known 
 
 Time is the scheduler's, too: it passes when tasks sleep or time out. A sleep orders nothing: it ends when every task
 that could go on at its beginning has made a step. So does a wait with a time-out of up to a second; a longer one
-times out only when no other task can go on.
+times out only when no other task can go on, nor is in C any more, where it may come back from.
 
 Locks: ``Scheduler._guard`` guards the tasks' states; it is never held while a task runs.
 """
@@ -42,6 +42,7 @@ __all__ = [
     "Scheduler",
     "Strategy",
     "failed",
+    "reported",
 ]
 
 #: Seconds of a wait that may time out at any moment, as it may on a busy machine. Arbitrary.
@@ -77,11 +78,12 @@ class Failure:
     """Failure of an order.
 
     Attributes:
-        kind: ``"exception"``, ``"deadlock"``, ``"hang"``, ``"hazard"``, ``"result"`` or ``"endless"``.
+        kind: ``"exception"``, ``"deadlock"``, ``"hang"``, ``"result"``, ``"endless"``, or the level of a report:
+            ``"hazard"``, ``"warning"`` or ``"note"``.
         text: What, in words.
         raised: The name of the class of what was raised, if anything was.
         error: That itself, unless it was raised in another process.
-        report: The hazard's, if it is one.
+        report: The race detector's, if it is one.
     """
 
     kind: str
@@ -99,6 +101,11 @@ def failed(error: BaseException) -> Failure:
     """Return what an exception means for an order."""
     name = type(error).__name__
     return Failure("exception", f"it raises {name}: {text_of(error)}", name, error)
+
+
+def reported(report: Report, accept: str) -> Failure:
+    """Return what a report of the race detector means for an order; ``accept`` says how such reports are left out."""
+    return Failure(report.kind.level, f"the race detector reports:\n{report.describe(accept)}", report=report)
 
 
 class Scheduler:
@@ -141,6 +148,7 @@ class Scheduler:
         self.failure: Failure | None = None
         self.error: Exception | None = None
         self.is_over = self.is_cut = False
+        self._waits_for_c = True  # whether time-outs wait for tasks that are away
         self.outside: set[str] = set()
         self.names: dict[int, Hashable] = {}
 
@@ -368,6 +376,8 @@ class Scheduler:
         """Return the task that goes on when no other can: a sleeper that let others go first, or the first time-out."""
         if resting := [task for task in self.tasks if task.is_parked and not task.ended and self._only_lets(task)]:
             return resting
+        if self._waits_for_c and any(task.is_away for task in self.tasks):
+            return []
         due = [task for task in self.tasks if task.is_parked and not task.ended and task.due is not None]
         return [min(due, key=lambda task: task.due or 0.0)] if due else []
 
@@ -393,12 +403,19 @@ class Scheduler:
 
     # -- what the watcher calls ---------------------------------------------------------------------------------------
 
-    def look_again(self) -> None:
-        """Choose anew where no task could go on: something may have come from outside."""
+    def look_again(self, *, is_patient: bool = True) -> None:
+        """Choose anew where no task could go on: something may have come from outside.
+
+        Args:
+            is_patient: Whether tasks that are away may still come back before another one's time is up.
+        """
         with self._guard:
             if self.running is not None or self.is_over:
                 return
-            chosen = self._next(None) if any(task.can_go() for task in self.tasks) else None
+            self._waits_for_c = is_patient
+            can_go = not is_patient or any(task.can_go() for task in self.tasks)
+            chosen = self._next(None) if can_go else None
+            self._waits_for_c = True
         self._hand(chosen)
 
     def leave(self, task: Task, steps: int) -> None:
@@ -478,6 +495,8 @@ class TaskWatcher:
             waited = _now() - since
             if waited > self._timeout_secs:
                 scheduler.finish(_hang(scheduler, waited))
+            elif task is None and waited > self._patience_secs:
+                scheduler.look_again(is_patient=False)
             elif task is not None and waited > self._patience_secs * (_MAY_WAIT if task.may_wait else 1.0):
                 is_busy = _process_time() - cpu > 0.2 * waited
                 if not is_busy or waited > 20 * self._patience_secs:

@@ -37,7 +37,7 @@ from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
 from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.python_state import changed_state, functions_of
-from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.race_detector import RaceDetector, Repeated
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import HeldArrays, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
@@ -47,7 +47,7 @@ from tf1sessions.testing.waits import queue_runs
 __all__ = ["watch_graphs"]
 
 _PROCESS = "the process's default graph"  # TensorFlow gives each thread one; that of the main thread
-#: How many compiled requests are remembered. Arbitrary: more than most programs have.
+#: How many requests of a session, and compiled ones of all, are remembered. Arbitrary: more than most programs have.
 _REMEMBERED = 10_000
 
 
@@ -66,6 +66,7 @@ class _RunAccess(NamedTuple):
     needs: Needs
     queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
     python: tuple[AccessKind, ...]  # to the state of Python functions
+    repeated: Repeated
 
 
 def _pause_before(access: _RunAccess) -> None:
@@ -283,31 +284,31 @@ class TensorFlowHooks:
         """Hook the two functions that run whatever a session runs, and what goes around them."""
         hooks, base = self, private.session.BaseSession
         run, run_callable = base._run, plans.run_callable
+        local, compiled, feeds, note = self._local, self._compiled, self._feeds, self._note
 
         def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
             if handle is not None:  # of a partial run
                 return run(self, handle, fetches, *args)
-            feeds = args[0] if args else None
-            held = hooks._feeds.hold(feeds.values()) if isinstance(feeds, dict) and feeds else None
+            given = args[0] if args else None
+            held = feeds.hold(given.values()) if isinstance(given, dict) and given else None
             try:
                 return hooks._run(self, fetches, run, self, handle, fetches, *args)
             finally:
                 if held:
-                    hooks._feeds.release(held)
+                    feeds.release(held)
 
         def new_run_callable(raw: Any, handle: int, values: Any, metadata: Any) -> Any:
-            if hooks._local.inside:
+            if local.inside:
                 return run_callable(raw, handle, values, metadata)
-            known = hooks._compiled.get((id(raw), handle))
+            known = compiled.get((id(raw), handle))
             if known is None or known.session.raw is not raw:
                 known = hooks._compile(raw, handle)
-            held = hooks._feeds.hold(values) if values else None
-            if not held:
-                return hooks._note(known, run_callable, raw, handle, values, metadata)
+            held = feeds.hold(values) if values else None
             try:
-                return hooks._note(known, run_callable, raw, handle, values, metadata)
+                return note(known, run_callable, raw, handle, values, metadata)
             finally:
-                hooks._feeds.release(held)
+                if held:
+                    feeds.release(held)
 
         self._put(base, "_run", new_run)
         self._put(plans, "run_callable", new_run_callable)
@@ -370,11 +371,17 @@ class TensorFlowHooks:
     def _access_of(self, session: Any, fetches: Any) -> _RunAccess:
         state = self._session(session)
         request = state.graph.request(fetches)
+        known: _RunAccess | None = state.accesses.get(request)
+        if known is not None:
+            return known
         uses = request.uses
         queues = [state.queue(name) for name in uses.fills], [state.queue(name) for name in uses.empties]
         kind = state.run(uses.variables)
         used, python = queues if any(queues) else None, self._state_of_python(state.graph, request)
-        return _RunAccess(state.graph, state, kind, request, state.needs(request), used, python)
+        if len(state.accesses) > _REMEMBERED:
+            state.accesses.clear()
+        made = _RunAccess(state.graph, state, kind, request, state.needs(request), used, python, {})
+        return state.accesses.setdefault(request, made)  # type: ignore[no-any-return]
 
     def _state_of_python(self, state: GraphState, request: RunRequest) -> tuple[AccessKind, ...]:
         """Return the accesses to what Python functions of a request keep from call to call."""
@@ -399,7 +406,7 @@ class TensorFlowHooks:
 
     def _note(self, access: _RunAccess, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         """Call what runs a session, and note that it did."""
-        local, (graph, session, kind, request, needs, queues, python) = self._local, access
+        local, (graph, session, kind, request, needs, queues, python, repeated) = self._local, access
         detector, calls_python = self._detector, graph.calls_python
         if current_task() is not None:
             _pause_before(access)
@@ -424,10 +431,14 @@ class TensorFlowHooks:
             if calls_python:
                 acquire(self._out_of_python)
             session.runs = number = session.runs + 1
-            record = detector.access(program_frame(3), graph.run, kind, *python, last=number, needs=needs)
+            frame = program_frame(3)
+            record = detector.repeat(repeated, frame, number, needs)
+            if record is None:
+                kinds = (graph.run, kind, *python)
+                record = detector.access(frame, *kinds, last=number, needs=needs, repeated=repeated)
+                if request.uses.variables not in session.seen:
+                    session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
             graph.ran(record, request, detector)
-            if request.uses.variables not in session.seen:
-                session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
             if queues is not None:
                 check()
 

@@ -2,8 +2,9 @@
 
 Data flow::
 
-    tensorflow_hooks.py: a run ──▶ Feeds.hold(arrays): they cannot be written while it lasts
-        the writer's line raises, in its thread ──▶ Feeds ──▶ RaceDetector.report()
+    tensorflow_hooks.py: a run ──▶ HeldArrays.hold(arrays): they cannot be written while it lasts
+        the writer's line raises, in its thread ──▶ HeldArrays ──▶ RaceDetector.report()
+        of a view, which others may write by its base: HeldArrays.release() compares a sample with that from before ──▶ "
     Graph.as_graph_def, Graph.finalize ──▶ RaceDetector.access()
     Coordinator.register_thread, join ──▶ RaceDetector.report(), if nobody joins until the end
 """
@@ -36,10 +37,16 @@ __all__ = ["HeldArrays", "coordinator_patches", "export_patches", "single_access
 
 #: From how many bytes on an array is guarded. Arbitrary: TensorFlow has copied smaller ones before anybody can write.
 _LARGE = 1024
+#: How many elements of a view are compared. Arbitrary: some microseconds, and every row of most batches.
+_SAMPLED = 512
+
+
+#: An array that a run uses; a sample of its values, if it is a view.
+_Held = tuple[Any, bytes | None]
 
 
 class HeldArrays:
-    """Arrays that runs use now. What writes to one meanwhile gets NumPy's error, at its own line.
+    """Arrays that runs use now. What writes to one meanwhile gets NumPy's error, at its own line; views are compared.
 
     Args:
         detector: Gets a report for each such error that ends a thread.
@@ -52,18 +59,30 @@ class HeldArrays:
         self._lock = _thread.allocate_lock()
         self._held: dict[int, list[Any]] = {}  # by identity: the array, how many runs, the thread that runs
 
-    def hold(self, values: Iterable[Any]) -> list[Any] | None:
-        """Keep arrays from being written until :meth:`release`: those that own their memory, and can be written."""
-        held = None
+    def hold(self, values: Iterable[Any]) -> list[_Held] | None:
+        """Keep arrays that own their memory from being written until :meth:`release`, and take a sample of others."""
+        held: list[_Held] | None = None
         for value in values:
-            if type(value) is np.ndarray and value.nbytes >= _LARGE and value.base is None and self._hold(value):
-                held = [*(held or ()), value]
+            if type(value) is np.ndarray and value.nbytes >= _LARGE:
+                if value.base is not None:
+                    held = [*(held or ()), (value, _sample(value))]
+                elif self._hold(value):
+                    held = [*(held or ()), (value, None)]
         return held
 
-    def release(self, held: Iterable[Any]) -> None:
-        """Let the arrays be written again, unless another run uses them."""
-        for array in held:
-            self._release(array)
+    def release(self, held: Iterable[_Held]) -> None:
+        """Let the arrays be written again, unless another run uses them; report those that have changed."""
+        for array, sample in held:
+            if sample is None:
+                self._release(array)
+            elif sample != _sample(array):
+                self._report_change()
+
+    def _report_change(self) -> None:
+        run = single_access(self._detector.clocks.thread(), "runs a session that was fed the array", program_frame(3))
+        race = self._detector.report(RaceKind.FEED, "a view of an array", run, run)
+        if race is not None:
+            race.note = "It had other values after the run than before; what wrote them was not seen."
 
     def _hold(self, array: Any) -> bool:
         with self._lock:
@@ -108,6 +127,14 @@ class HeldArrays:
         run.thread = next((each for each in self._detector.clocks.threads() if each.ident in runners), me)
         write = single_access(me, "writes a fed array", trace and trace.tb_frame)
         self._detector.report(RaceKind.FEED, "an array", run, write)
+
+
+def _sample(array: Any) -> bytes:
+    """Return some of an array's elements; an odd step, so that they are not of one column."""
+    step = max(1, array.size // _SAMPLED) | 1
+    elements = array.reshape(-1) if array.flags.c_contiguous else array.flat  # neither copies all
+    sample: bytes = elements[::step].tobytes()
+    return sample
 
 
 def single_access(thread: Any, what: str, frame: FrameType | None) -> AccessRecord:

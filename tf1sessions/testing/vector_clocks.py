@@ -157,7 +157,11 @@ class VectorClocks:
 
     def threads(self) -> list[ThreadState]:
         """Return the threads that are known, those met last first."""
-        return sorted(self._threads.values(), key=lambda state: -state.number)
+        return sorted(self._known(), key=lambda state: -state.number)
+
+    def _known(self) -> list[ThreadState]:
+        """Return the threads that are known; others may be met meanwhile, which values() would not bear."""
+        return [state for each in self._threads.valuerefs() if (state := each()) is not None]
 
     def _identity(self) -> tuple[str, bool]:
         """Return the calling thread's name, and whether its start was unseen; makes no thread known to Python."""
@@ -247,7 +251,7 @@ class VectorClocks:
         """Take all that any thread has done so far for possibly past. What others do later must count more."""
         past: dict[int, int] = {}
         with self.lock:
-            for thread in list(self._threads.values()):
+            for thread in self._known():
                 thread.count += thread.used == thread.count
                 past[thread.number] = thread.count - 1
         self._may_learn(Clock(past), means)

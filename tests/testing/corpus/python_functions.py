@@ -46,10 +46,22 @@ class Augmenter:
         self.local = threading.local()
         self.items = collections.deque()
         self.numbers = itertools.count()
+        self.turns = queue.Queue()
+        self.turns.put("the turn")
         self.last = None
 
     def counts(self, x):
         self.count += 1
+        return x
+
+    def counts_with_a_default(self, x):
+        self.seen["images"] = self.seen.get("images", 0) + 1
+        return x
+
+    def waits_for_its_turn(self, x):
+        token = self.turns.get(True, 5)
+        self.count += 1
+        self.turns.put(token)
         return x
 
     def counts_in_words(self, x):
@@ -132,6 +144,11 @@ def moving_average_of_batches():
 @planted(STATE)
 def counter_in_a_dict():
     runs_of(Augmenter().counts_in_a_dict)
+
+
+@planted(STATE)
+def counter_in_a_dict_with_a_default():
+    runs_of(Augmenter().counts_with_a_default)
 
 
 @planted(STATE)
@@ -219,6 +236,11 @@ def lock_in_the_function():
 @right
 def lock_acquired_in_the_function():
     runs_of(Augmenter().counts_with_acquire)
+
+
+@right
+def turn_taken_from_a_queue():
+    runs_of(Augmenter().waits_for_its_turn)
 
 
 @right

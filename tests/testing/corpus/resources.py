@@ -68,6 +68,29 @@ def buffer_normalized_in_place():
     sess.close()
 
 
+def ring_of_two(written):
+    """A run is fed the first half of an array while another thread writes to a part of it."""
+    sess, x, y, begun = slow_session()
+    ring = np.zeros(2000, np.float32)
+
+    def fill():
+        begun.wait(30)
+        ring[written] = 1.0
+
+    together(lambda: sess.run(y, {x: ring[:1000]}), fill)
+    sess.close()
+
+
+@planted("fed array written during its run")
+def part_of_a_buffer_filled_again_too_early():
+    ring_of_two(slice(900, 1100))
+
+
+@right
+def other_half_of_a_buffer_filled():
+    ring_of_two(slice(1000, 2000))
+
+
 @right
 def buffer_filled_between_runs():
     sess, x, y, _ = slow_session()

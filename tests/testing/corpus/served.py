@@ -96,8 +96,9 @@ def handler_slices_a_tensor():
     requests(handler)
 
 
-@planted(BUILDS, RUNS, may=(GROWTH, VALUES))
+@planted(BUILDS, may=(RUNS, GROWTH, VALUES))
 def handler_loads_the_checkpoint_each_time():
+    """Where the two get in each other's way, one fails before it runs, or runs what the other has made."""
     model = Predictor()
     with tempfile.TemporaryDirectory() as folder:
         with model.graph.as_default():
@@ -106,6 +107,21 @@ def handler_loads_the_checkpoint_each_time():
         def handler():
             with model.graph.as_default():
                 tf.train.Saver().restore(model.sess, path)
+
+        requests(handler, 2)
+
+
+@planted(RUNS, may=(GROWTH, VALUES))
+def handler_builds_under_a_lock_and_loads_beside_it():
+    model, lock = Predictor(), threading.Lock()
+    with tempfile.TemporaryDirectory() as folder:
+        with model.graph.as_default():
+            path = tf.train.Saver().save(model.sess, f"{folder}/model")
+
+        def handler():
+            with lock, model.graph.as_default():
+                saver = tf.train.Saver()
+            saver.restore(model.sess, path)
 
         requests(handler, 2)
 
