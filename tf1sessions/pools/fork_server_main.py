@@ -226,6 +226,9 @@ class _ForkServer:
                     job.stopped = True
                     job.signalled = job.signalled or not job.ended
                 self._signal(job, message["signum"])
+            case "pass on" if job is not None:
+                if job.pid and not job.ended and not has_returned(job.pid):
+                    os.kill(job.pid, message["signum"])
             case "kill" if job is not None:
                 job.stopped = True
                 job.signalled = job.signalled or not job.ended

@@ -83,6 +83,12 @@ class SpawnLink:
                 job.stopped = True
             job.signal(signum)
 
+    def pass_on(self, number: int, signum: int) -> None:
+        with self._lock:
+            job = self._running.get(number)
+            if job is not None and not job.over and not job_processes.has_returned(job.process.pid):
+                job.process.send_signal(signum)
+
     def kill(self, number: int) -> None:
         with self._lock:
             if (job := self._running.get(number)) is not None:
