@@ -39,11 +39,11 @@ def handlers(
         yield
         return
     wanted: dict[int, Callable[[int, FrameType | None], None]] = {}
-    for signum in _ENDING:
-        if signal.getsignal(signum) != signal.SIG_IGN:
-            wanted[signum] = lambda signum, frame: interrupt(signum)
-    for signum in _passed_on():
-        wanted[signum] = lambda signum, frame: pass_on(signum)
+    for ending in _ENDING:
+        if signal.getsignal(ending) != signal.SIG_IGN:
+            wanted[ending] = lambda signum, frame: interrupt(signum)
+    for passed_on in _passed_on():
+        wanted[passed_on] = lambda signum, frame: pass_on(signum)
     if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
         wanted[signal.SIGTSTP] = lambda signum, frame: suspend()
     wanted[signal.SIGWINCH] = lambda signum, frame: resize()
@@ -51,8 +51,8 @@ def handlers(
     try:
         yield
     finally:
-        for signum, previous in before.items():
-            signal.signal(signum, previous)
+        for replaced, previous in before.items():
+            signal.signal(replaced, previous)
 
 
 def _passed_on() -> Iterator[int]:
