@@ -100,7 +100,39 @@ def against_python(bodies: list[str]):
     return act
 
 
-TRIALS = [
+SENT = "SIGUSR1 SIGUSR2 SIGALRM SIGQUIT SIGABRT SIGXCPU SIGPROF SIGVTALRM SIGIO SIGPWR SIGRTMIN SIGRTMAX".split()
+
+HEARS = """
+import os, signal, sys, time
+got = []
+if {has_handler}: signal.signal({signum}, lambda signum, frame: got.append(signum))
+print("begun", flush=True)
+until = time.monotonic() + 20
+while not got and time.monotonic() < until: time.sleep(0.02)
+print(got)
+"""
+
+
+def signal_sent(folder: Path, rng: random.Random) -> str:
+    """A signal that a script has a handler for, or none, as soon as the script has begun."""
+    signum, has_handler = int(getattr(signal, rng.choice(SENT))), rng.random() < 0.5
+    (folder / "x.py").write_text(HEARS.format(has_handler=has_handler, signum=signum))
+    ends = []
+    for command in ([*COMMAND, "x.py"], [sys.executable, "x.py"]):
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            try:
+                begun = process.stdout.readline()
+                process.send_signal(signum)
+                rest, _ = process.communicate(timeout=END_SECS)
+            finally:
+                process.kill()
+        code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        ends.append((code, begun + rest))
+    return "as under python" if ends[0] == ends[1] else f"{signum}, handler {has_handler}: {ends[0]}, python {ends[1]}"
+
+
+TRIALS = [Trial("signals", "as under python", signal_sent, times=24, deadline_secs=2 * END_SECS)]
+TRIALS += [
     Trial(name, "as under python", against_python(bodies), times=len(bodies), deadline_secs=2 * END_SECS)
     for name, bodies in {
         "ends": ENDS, "streams": STREAMS, "surroundings": SURROUNDINGS, "deeds": DEEDS,

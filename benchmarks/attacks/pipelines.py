@@ -526,7 +526,26 @@ def joined_by_its_own_thread(folder: Path, rng: random.Random) -> str:
     return "a UsageError each time" if len(seen) == 5 else f"{len(seen)} errors"
 
 
+def unused_input(folder: Path, rng: random.Random) -> str:
+    """A stage whose operations do not use what it takes: it ends with its input all the same."""
+    import itertools
+
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    items, batch, threads = rng.randrange(30), rng.choice([None, 1, 4]), rng.choice([1, 3])
+    function = rng.choice([lambda x: 3.0, lambda x: tf.random_uniform([]), lambda x: tf.zeros([2]), lambda x: "text"])
+    with t1.GraphSession() as session, t1.QueuePipeline(session, join_secs=5) as pipe:
+        queue = pipe.queue("q", capacity=10, dtypes=[tf.int64], shapes=[()])
+        pipe.source(queue, range(items))
+        made = pipe.stage("made", function, queue, batch=batch, unbatch=False, threads=threads)
+        found = sum(1 for _ in itertools.islice(pipe.items(made), 1000))
+    least = items if batch is None else -(-items // batch)
+    return "as many as were taken" if least <= found <= items else f"{found} of {items}, batch {batch}"
+
+
 TRIALS = [
+    Trial("a stage that does not use its input", "as many as were taken", unused_input, 20),
     Trial("Ctrl-C at a random moment of the block", "no thread is left", interrupted_at_its_start, 300),
     Trial("a sink joins its pipeline", "a UsageError each time", joined_by_its_own_thread, 10),
     Trial("random pipeline, all read", "all items, and every queue has ended", clean, 60),

@@ -152,6 +152,35 @@ def stray_writes(folder: Path, rng: random.Random) -> str:
     return f"wrong: {wrong}" if wrong else "no result has changed"
 
 
+def becomes_daemon(folder, value):
+    os.closerange(3, 4096)
+    for number in range(600):
+        file = open(f"{folder}/{number}", "wb+", buffering=0)
+        file.write(b"m")
+        file.truncate(1_200_000)
+        KEPT.append(file)
+    return full(value)
+
+
+KEPT: list = []
+
+
+def closed_descriptors(folder: Path, rng: random.Random) -> str:
+    """A job that closes all descriptors, and has files by their numbers: its worker writes to none of them."""
+    import tf1sessions as t1
+
+    with t1.ProcessSessionPool(1, mode="tf2") as pool:
+        for value in range(rng.randrange(4)):
+            pool.submit(full, value).result(DEADLINE)
+        error = pool.submit(becomes_daemon, str(folder), 5).exception(DEADLINE)
+        if (pool.submit(full, 6).result(DEADLINE) != 6).any():
+            return "another job has a wrong result"
+    if "Traceback" in str(error):
+        return f"a traceback: {error}"
+    changed = [path.name for path in folder.iterdir() if path.read_bytes() != b"m".ljust(1_200_000, b"\0")]
+    return f"changed: {changed[:3]}" if changed else "no file has changed"
+
+
 TRIALS = [
     Trial("jobs that fork, children that end in any way", "each job ended as it should", many(forks_in_some_way), 25),
     Trial(
@@ -164,5 +193,6 @@ TRIALS = [
         15,
     ),
     Trial("a job writes to descriptors that are not its own", "no result has changed", stray_writes, 10),
+    Trial("a job closes all descriptors, and opens files", "no file has changed", closed_descriptors, 5),
     Trial("the server is killed", "all jobs ended, no worker is left", server_killed, 8),
 ]

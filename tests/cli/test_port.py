@@ -124,13 +124,15 @@ def test_colours_are_for_a_terminal_alone(here: Path) -> None:
 
 def test_written_in_place_and_again_without_a_change(here: Path) -> None:
     done = call("package", "--to", "clean", "--write")
-    assert (done.exit_code, done.stderr) == (0, "")
+    names = "package/model.py, package/train.py"
+    said = f"tf1sessions: no git repository has what was in {names} before; next time, `git init` and commit first\n"
+    assert (done.exit_code, done.stderr) == (0, said)
     assert done.stdout.splitlines()[-1] == "2 files written"
     assert (here / "package" / "train.py").read_text() == OLD.replace("old", "new")
     assert (here / "package" / "notes.txt").read_text() == "tf.old\n"
     before = times(here)
     done = call("package", "--to", "clean", "--write")
-    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "nothing written")
+    assert (done.exit_code, done.stdout.splitlines()[-1], done.stderr) == (0, "nothing written", "")
     assert times(here) == before
 
 
@@ -154,6 +156,18 @@ def test_a_copy(here: Path) -> None:
     assert times(here / "package") == before
     done = call("package", "--to", "v1", "--out", "ported")
     assert done.exit_code == 2 and "'ported' is there, and not empty" in done.stderr
+
+
+def test_without_git_on_the_path_nothing_in_a_work_tree_is_written(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init"], check=True, capture_output=True)
+    monkeypatch.setenv("PATH", str(here / "nowhere"))
+    done = call("package", "--to", "v1", "--write")
+    assert done.exit_code == 2
+    assert "git is not on the PATH" in done.stderr and "or write with --force" in done.stderr
+    assert (here / "package" / "train.py").read_text() == OLD
+    done = call("package", "--to", "v1", "--write", "--force")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert (here / "package" / "train.py").read_text() == OLD.replace("old", "middle")
 
 
 def test_git_work_trees_with_changes_of_ones_own_are_left_alone(here: Path) -> None:

@@ -303,6 +303,29 @@ def test_orders_of_a_program_that_runs(tmp_path: Path) -> None:
     assert re.fullmatch(r".*counter\.py:\d+ in .*", wrong.place), wrong
 
 
+CLOSES_ALL = """
+import os, sys, threading
+
+threads = [threading.Thread(target=len, args=((),)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+os.closerange(0, 4096)
+files = [os.open(sys.argv[1], os.O_CREAT | os.O_RDWR | os.O_APPEND) for _ in range(100)]
+for thread in threads:
+    thread.join()
+os.write(files[0], b"mine")
+"""
+
+
+def test_orders_of_a_program_that_closes_all_descriptors(tmp_path: Path) -> None:
+    """As a daemon does; and it opens files of its own by their numbers."""
+    (tmp_path / "daemon.py").write_text(CLOSES_ALL)
+    job = Job(script=str(tmp_path / "daemon.py"), args=(str(tmp_path / "mine"),))
+    found = exploring.explore_program(job, 2, stdio=None)
+    assert found.covered.startswith("2 of about"), found
+    assert (tmp_path / "mine").read_text() == "mine" * 2
+
+
 RACY = """
 import threading
 import tensorflow as tf

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import plain_program
 import pytest
 from plain_jobs import DEADLINE, HERE, Plain
 from support import wait_for
@@ -535,6 +536,86 @@ def test_folder_that_becomes_a_file(plain: Plain) -> None:
     assert (
         b"bad its log could not be made: [Errno 17]" in done.stdout and b"jobs.json could not be written" in done.stdout
     )
+
+
+PASSED_ON = [
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGALRM,
+    signal.SIGQUIT,
+    signal.SIGABRT,
+    signal.SIGXCPU,
+    signal.SIGRTMIN,
+    signal.SIGRTMIN + 3,
+]
+
+
+def test_signals_are_the_scripts(plain: Plain) -> None:
+    """Its handlers get them, and no process that it has started does."""
+    code = f"""
+        import os, signal, subprocess, sys, time
+        signals = {list(map(int, PASSED_ON))}
+        child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+        got = []
+        for signum in signals: signal.signal(signum, lambda signum, frame: got.append(signum))
+        print("begun", flush=True)
+        while len(got) < len(signals): time.sleep(0.02)
+        child.stdin.close()
+        print(sorted(got) == sorted(signals), child.wait())
+        """
+    plain.script("one.py", code)
+    plain.script("two.py", code)
+    with plain.start("run", "--out", "run", "one.py") as process:
+        begun(plain, 1)
+        for signum in PASSED_ON:
+            process.send_signal(signum)
+        stdout, _ = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (0, b"begun\nTrue 0\n")
+    with plain.start("run", "--out", "both", "-j", "2", "one.py", "two.py") as process:
+        begun(plain, 2, "both")
+        for signum in PASSED_ON:
+            if signum != signal.SIGQUIT:
+                process.send_signal(signum)
+        process.send_signal(signal.SIGQUIT)  # ends a run of several jobs, as Ctrl-C does
+        process.communicate(timeout=60)
+    assert (process.returncode, plain.states("both")) == (128 + signal.SIGQUIT, ["cancelled", "cancelled"])
+
+
+@pytest.mark.parametrize("signum", PASSED_ON)
+def test_signals_that_a_script_has_no_handler_for_end_it_as_under_python(plain: Plain, signum: int) -> None:
+    plain.script("one.py", WAITS)
+    with plain.start("run", "--out", "run", "one.py") as process:
+        begun(plain, 1)
+        process.send_signal(signum)
+        _, stderr = process.communicate(timeout=60)
+    name = signal.Signals(signum).name if signum != signal.SIGRTMIN + 3 else f"signal {signum}"
+    assert (process.returncode, plain.states()) == (128 + signum, ["killed"])
+    assert f"tf1sessions: one killed by {name} after ".encode() in stderr
+
+
+def test_signal_before_the_script_begins(plain: Plain) -> None:
+    plain.script("one.py", "open('ran', 'w')")
+    env = os.environ | {plain_program.PRELOAD_WAITS: str(plain.folder / "never")}
+    with plain.start("run", "--out", "run", "one.py", env=env) as process:
+        wait_for(lambda: (plain.folder / "run" / "jobs.json").exists(), "the run", DEADLINE)
+        process.send_signal(signal.SIGUSR1)
+        process.communicate(timeout=60)
+    assert (process.returncode, plain.states(), (plain.folder / "ran").exists()) == (138, ["pending"], False)
+
+
+@pytest.mark.parametrize(
+    ("code", "stderr"),
+    [
+        ("import sys; sys.stderr.write('50%')", b"50%\n"),
+        ("import sys; sys.stderr.write('a\\n')", b"a\n"),
+        ("import sys; sys.stdout.write('50%')", b""),
+        ("import os; os.write(2, b'\\r50%\\r')", b"\r50%\r\n"),
+    ],
+)
+def test_our_line_is_one_of_its_own(plain: Plain, code: str, stderr: bytes) -> None:
+    plain.script("one.py", code)
+    said = plain.cli("run", "one.py").stderr
+    assert said.partition(b"tf1sessions: ")[0] == stderr
 
 
 def test_ignored_signals_stay_ignored(plain: Plain) -> None:

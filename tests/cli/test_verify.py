@@ -70,6 +70,9 @@ pathlib.Path("loose.toml").write_text('[[tolerance]]\\nabsolute = 100.0\\nreason
 call("equal", "a.pb", "a.pb", "--all-tensors")
 call("different", "a.pb", "b.pb", "--all-tensors", "--inputs", "data.npz")
 call("json", "a.pb", "b.pb", "--json")
+pathlib.Path("says.py").write_text("print('at its import')\\ndef f(x):\\n    print('in its call')\\n    return x\\n")
+call("prints", "a.pb", "says.py:f", "--json")
+pathlib.Path("says.py").unlink()
 call("loose", "a.pb", "b.pb", "--tolerances", "loose.toml")
 call("page", "a.pb", "b.pb", "--all-tensors", "--html", "page.html", "--map", "x=x", "--seed", "3")
 page = pathlib.Path("page.html")
@@ -170,6 +173,12 @@ def test_sides_that_differ(calls: dict[str, Any]) -> None:
     assert "they part first at norm:0 (FusedBatchNormV3)" in out
     assert "likely cause: another epsilon: epsilon 0.001 against 1e-05" in out
     assert "x  float32 [2, 4, 4, 2]  given by data.npz" in out
+
+
+def test_what_a_function_prints_is_no_part_of_the_report(calls: dict[str, Any]) -> None:
+    code, out, errors = calls["prints"]
+    assert code == 1 and json.loads(out)["right"] == ["says.py:f", "Python function"]
+    assert "at its import\n" in errors and "in its call\n" in errors
 
 
 def test_json_is_all_that_is_printed(calls: dict[str, Any]) -> None:

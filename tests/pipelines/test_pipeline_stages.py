@@ -196,6 +196,19 @@ def test_a_stage_of_whole_batches(gs: Any) -> None:
     assert found == [([0, 1, 2, 3], 6), ([4, 5, 6, 7], 22), ([8, 9], 17)]
 
 
+@pytest.mark.parametrize(("batch", "count"), [(None, 10), (4, 3)])
+@pytest.mark.parametrize("function", [lambda x: 3.0, lambda x: tf.random_uniform([]) + 1.0])
+def test_a_stage_that_does_not_use_its_input_ends_with_it(
+    gs: Any, function: Callable[[Any], Any], batch: int | None, count: int
+) -> None:
+    with t1.QueuePipeline(gs) as pipe:
+        queue = numbers(pipe)
+        pipe.source(queue, range(10))
+        made = pipe.stage("made", function, queue, batch=batch, unbatch=False)
+        found = list(itertools.islice(pipe.items(made), 20))
+    assert len(found) == count and min(found) >= 1.0
+
+
 def test_parts_on_two_devices_overlap() -> None:
     """Part 1 of a batch runs while part 2 is at the one before: they meet, in pairs, each inside its run."""
     batches = 5

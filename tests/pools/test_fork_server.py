@@ -623,6 +623,7 @@ def test_a_worker_that_does_not_start_is_tried_twice_and_says_why(run: Runner, t
 def test_a_working_directory_that_is_not_there(run: Runner, tmp_path: Path) -> None:
     result, _ = run(cwd=str(tmp_path / "gone"))
     assert not result.started and f"{tmp_path / 'gone'}" in result.start_error
+    assert result.start_error.startswith("its working directory cannot be entered: ")
 
 
 def test_a_spawned_worker_is_a_fresh_interpreter_and_its_server_preloads_nothing(tmp_path: Path) -> None:

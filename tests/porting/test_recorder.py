@@ -185,11 +185,12 @@ def test_a_script_runs_as_python_would_run_it(record: Any) -> None:
         ("import sys; sys.exit()", 0, "exit", ""),
         ("import sys; sys.excepthook = None; raise ValueError('of the script')", 1, "exception", "of the script"),
         ("class End(SystemExit): code = property(lambda self: 1 / 0)\nraise End('no data')", 1, "exit", "no data"),
+        ("import numpy; numpy.save = numpy.savez = None", 0, "done", ""),
         ("raise KeyboardInterrupt", 130, "interrupted", "KeyboardInterrupt"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGTERM); import time; time.sleep(60)", 143, "terminated", ""),
         ("import os, signal; os.kill(os.getpid(), signal.SIGHUP); import time; time.sleep(60)", 129, "terminated", ""),
     ],
-    ids=["exception", "exit-3", "exit-text", "exit", "hook", "code", "interrupt", "sigterm", "sighup"],
+    ids=["exception", "exit-3", "exit-text", "exit", "hook", "code", "numpy", "interrupt", "sigterm", "sighup"],
 )
 def test_the_trace_is_whole_however_the_script_ends(record: Any, end: str, code: int, how: str, stderr: str) -> None:
     done = record(RUN + end)

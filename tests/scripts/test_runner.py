@@ -68,6 +68,9 @@ class FakeHandle:
         if not self.stubborn:
             self.end(-signum)
 
+    def pass_on(self, signum: int) -> None:
+        self.signal(signum)
+
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
         self.end(-signal.SIGKILL)
@@ -881,6 +884,24 @@ def test_job_that_has_finished_its_script_is_done_though_the_run_is_interrupted(
     summary = running.run()
     thread.join()
     assert (states(summary), summary.interrupted_by) == (["done"], signal.SIGTERM)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_signal_that_another_thread_takes_is_heard(plain: Plain, signum: int) -> None:
+    """It does not wake the main thread, which waits for messages."""
+    plain.script("a.py", "import time\nopen('begun', 'w')\nwhile True: time.sleep(0.02)")
+
+    def take() -> None:
+        wait_for((plain.folder / "begun").exists, "the job", DEADLINE)
+        signal.pthread_kill(threading.get_ident(), signum)
+
+    thread = threading.Thread(target=take)
+    running = plain.make([Job(script="a.py")], out="run")
+    with running.heeding_signals():
+        thread.start()
+        summary = running.run()
+    thread.join()
+    assert (summary.records[0].signal, summary.exit_code) == (signal.Signals(signum).name, 128 + signum)
 
 
 @pytest.mark.parametrize("names", ["a", "ab"])

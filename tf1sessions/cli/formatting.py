@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import click
 
+from tf1sessions.pools.workers import signal_name_of
 from tf1sessions.scripts.events import Interrupted, RunSummary
 from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.texts import printable
@@ -94,7 +95,7 @@ def ending(record: JobRecord) -> str:
 
 
 def interruption(event: Interrupted) -> str:
-    name = "Ctrl-C" if event.signum == signal.SIGINT else signal.Signals(event.signum).name
+    name = "Ctrl-C" if event.signum == signal.SIGINT else signal_name_of(-event.signum)
     if not event.running:
         return f"{name}: nothing is running; ending"
     if event.count > 1:

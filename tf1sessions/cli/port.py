@@ -122,6 +122,7 @@ def port(
     files = over_all(steps)
     if write:
         write_in_place(files)
+        _warn_outside_git([file.before.path for file in files if file.is_changed])
     elif out is not None:
         write_copy(paths, files, Path(out))
     changed = [file.before.path for file in files if file.is_changed]
@@ -196,13 +197,26 @@ def _check_committed(sources: Sequence[SourceText]) -> None:
     except OSError as error:
         raise UsageError(str(error), next_step="Mend that, or write with --force.") from error
     if found:
-        shown = ", ".join(str(path) for path in found[:_NAMES_SHOWN])
-        more = f" and {len(found) - _NAMES_SHOWN:,} more" if len(found) > _NAMES_SHOWN else ""
         raise UsageError(
-            f"git does not have what is in {shown}{more}, which would be changed",
+            f"git does not have what is in {_named(found)}, which would be changed",
             where="--write",
             next_step="Commit first, so that `git diff` shows the port alone, or write with --force.",
         )
+
+
+def _warn_outside_git(written: Sequence[Path]) -> None:
+    from tf1sessions.porting.rewriting.committed import outside_git
+    from tf1sessions.texts import printable
+
+    found = outside_git(written)
+    if found:
+        text = f"no git repository has what was in {_named(found)} before; next time, `git init` and commit first"
+        click.echo(f"tf1sessions: {printable(text)}", err=True)
+
+
+def _named(paths: Sequence[Path]) -> str:
+    shown = ", ".join(str(path) for path in paths[:_NAMES_SHOWN])
+    return shown + (f" and {len(paths) - _NAMES_SHOWN:,} more" if len(paths) > _NAMES_SHOWN else "")
 
 
 def _print(report: PortReport, is_diff: bool, explain: bool) -> None:

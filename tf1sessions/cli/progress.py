@@ -37,6 +37,7 @@ from tf1sessions.scripts.events import (
     RunStarted,
     RunSummary,
     ServerReady,
+    UnendedLine,
 )
 from tf1sessions.scripts.folder import JobRecord
 from tf1sessions.scripts.logs import last_line, traceback_tail
@@ -95,6 +96,8 @@ class Printer:
         """One job: the terminal is the job's; only what it cannot say itself is said."""
         if isinstance(event, JobStarted) and event.record.cold_reasons:
             self.line(f"tf1sessions: {cold_start(event.record)}")
+        elif isinstance(event, UnendedLine):
+            self._write("\n")
         elif isinstance(event, Note):
             self.line(f"tf1sessions: {event.text}")
         elif isinstance(event, Interrupted) and (event.count > 1 or event.signum != signal.SIGINT):

@@ -5,7 +5,10 @@ TensorFlow is imported when the command runs, so that ``--help`` answers at once
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
+from collections.abc import Iterator
 
 import click
 
@@ -117,22 +120,23 @@ def verify(
 
         device()  # looks for GPUs, and says what it found
 
-    found = compare(
-        left,
-        right,
-        inputs=inputs,
-        all_tensors=all_tensors,
-        tolerances=tolerances,
-        names=_pairs(names),
-        outputs=outputs,
-        signature=signature,
-        seed=seed,
-        allow_ops=allow_ops,
-        given=given,
-        seeds=seeds,
-        once=once,
-        args=ctx.obj or None,
-    )
+    with _stdout_to_stderr():
+        found = compare(
+            left,
+            right,
+            inputs=inputs,
+            all_tensors=all_tensors,
+            tolerances=tolerances,
+            names=_pairs(names),
+            outputs=outputs,
+            signature=signature,
+            seed=seed,
+            allow_ops=allow_ops,
+            given=given,
+            seeds=seeds,
+            once=once,
+            args=ctx.obj or None,
+        )
     if page is not None:
         write_page(page, html_page(found), read_files)
     click.echo(found.to_json(indent=1) if as_json else str(found))
@@ -140,6 +144,20 @@ def verify(
         click.echo(f"\nThe page is {printable(page)}")
     if not found.equal:
         raise click.exceptions.Exit(1)
+
+
+@contextlib.contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Have what a side writes to stdout, in Python or below it, go to stderr: stdout is for the report alone."""
+    sys.stdout.flush()
+    stdout = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def _pairs(names: tuple[str, ...]) -> dict[str, str]:

@@ -48,7 +48,7 @@ def warm() -> None:
 def start(idle: float) -> None:
     """Start the server for scripts, and wait until it is warm. The others start when they are needed first."""
     from tf1sessions.pools import user_servers
-    from tf1sessions.scripts.runner import base_environment
+    from tf1sessions.scripts.servers import base_environment
 
     server = user_servers.named("scripts")
     already = "" if server.start(base_environment(fast_kernels=False), idle * 60) else " already"

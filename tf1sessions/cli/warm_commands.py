@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["preload", "run"]
 
 _COMMANDS = ("convert", "inspect", "verify")
+_LOOK_SECS = 0.5  # how often a signal is looked for that has not woken the main thread; arbitrary
 
 
 def preload() -> None:
@@ -59,8 +60,8 @@ def run(arguments: Sequence[str]) -> int | None:
         server.on_note = lambda text: print(f"tf1sessions: {text}", file=sys.stderr)
         handle = server.spawn(spec)
         _pass_signals_on(handle)
-        result = handle.wait()
-    assert result is not None, "wait() without a timeout gives a result"
+        while (result := handle.wait(_LOOK_SECS)) is None:
+            pass
     if not result.started:
         sys.stderr.write(result.start_error)
     return result.returncode if result.returncode >= 0 else 128 - result.returncode

@@ -364,7 +364,8 @@ class QueuePipeline:
             if rows:
                 values = [_with_elements(value, name) for value in values]
             item = outputs.item(values)
-            enqueue = outputs.enqueue_many(item) if rows else outputs.enqueue(item)
+            with tf.control_dependencies(inputs.tensors(taken)):  # what does not use its input has as many items, too
+                enqueue = outputs.enqueue_many(item) if rows else outputs.enqueue(item)
             request = [enqueue] if batch is None else [enqueue, tf.shape(inputs.tensors(taken)[0])[0]]
         use = self._use([enqueue])
         stage = Stage(

@@ -47,7 +47,7 @@ import numpy as np
 
 from tf1sessions.errors import ClosedError, MessageTooLargeError, PeerGoneError
 from tf1sessions.pools.packing import Packed, pack, unpack
-from tf1sessions.pools.segments import FREE, LENT, RETIRED, Mapping, Segment
+from tf1sessions.pools.segments import FREE, LENT, RETIRED, Mapping, Segment, identity_of
 from tf1sessions.sessions.machine import available_memory
 
 __all__ = ["Channel", "ChannelStatistics"]
@@ -159,10 +159,12 @@ class Channel:
         connection.setblocking(True)
         self._most_bytes = float("inf") if most_bytes is None else most_bytes
         self._socket = connection
+        self._identity = identity_of(connection.fileno())
         self._name = name
         self._lends = True
         self._closed = False
         self._broken = ""  # why nothing can be sent or received any more
+        self.has_lost_descriptor = False  # the program has closed it, by its number
 
         # Protects what stands below it, and that messages do not mix. Taken after _receiving where both are, to close.
         # Both are re-entrant, so that a signal's handler may close what it has interrupted.
@@ -544,14 +546,26 @@ class Channel:
         self._closed = True
         self._shut_down()
         with self._receiving, self._sending:
-            self._socket.close()
+            self._close_socket()
             self._forget()
 
     def _break(self, why: str) -> None:
         self._broken = self._broken or why
         self._shut_down()
 
+    def _is_ours(self) -> bool:
+        """Whether the socket's descriptor is still that of the socket; the program may have closed all."""
+        return identity_of(self._socket.fileno()) == self._identity
+
+    def _close_socket(self) -> None:
+        if self._is_ours():
+            self._socket.close()
+        else:
+            self._socket.detach()
+
     def _shut_down(self) -> None:
+        if not self._is_ours():
+            return
         try:
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes those that wait, here and there
         except OSError:  # it is closed, or the other side is
@@ -567,6 +581,8 @@ class Channel:
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedError(f"The channel to {self._name} was closed")
+        if not self._broken and not self._is_ours():
+            self._broken, self.has_lost_descriptor = "the program has closed its descriptor", True
         if self._broken:
             raise PeerGoneError(f"The channel to {self._name} has ended: {self._broken}")
 
@@ -632,7 +648,7 @@ def _before_fork() -> None:
 def _in_child() -> None:
     for channel in list(_CHANNELS):  # it is the parent's; its locks may be held by threads that are not here
         channel._closed = True
-        channel._socket.close()
+        channel._close_socket()
         channel._sending, channel._receiving = threading.RLock(), threading.RLock()
         channel._forget()
     _LEASING.release()

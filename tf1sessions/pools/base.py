@@ -67,6 +67,9 @@ class SessionPool(concurrent.futures.Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
         """Schedules ``fn(session, *args, **kwargs)``.
 
+        The arguments are taken as they are when the job is sent to a worker, as in ``concurrent.futures``: an array
+        that is filled anew meanwhile goes with its new values. Submit a copy, or a new array.
+
         Returns:
             A Future. Its exception is a :class:`JobError` with the job's name, whose ``__cause__`` is what ``fn``
             raised; or a :class:`JobTimeoutError`. ``cancel()`` works until the job starts.

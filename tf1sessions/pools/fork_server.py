@@ -270,6 +270,9 @@ class _ServerLink(abc.ABC):
     def signal(self, number: int, signum: int) -> None:
         self._ask({"do": "signal", "job": number, "signum": signum})
 
+    def pass_on(self, number: int, signum: int) -> None:
+        self._ask({"do": "pass on", "job": number, "signum": signum})
+
     def kill(self, number: int) -> None:
         self._ask({"do": "kill", "job": number})
 

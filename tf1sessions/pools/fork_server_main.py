@@ -224,6 +224,9 @@ class _ForkServer:
                     job.stopped = True
                     job.signalled = job.signalled or not job.ended
                 self._signal(job, message["signum"])
+            case "pass on" if job is not None:
+                if job.pid and not job.ended and not has_returned(job.pid):
+                    os.kill(job.pid, message["signum"])
             case "kill" if job is not None:
                 job.stopped = True
                 job.signalled = job.signalled or not job.ended
@@ -482,7 +485,8 @@ def _work(request: dict[str, Any], report_to: int, start: Callable[[], None]) ->
             start()
             function = _resolve(request["target"])
         except BaseException as error:
-            report.write(b"-" + traceback.format_exc().encode(errors="replace")[-32000:])
+            said = f"{error}\n" if isinstance(error, _FolderGone) else traceback.format_exc()
+            report.write(b"-" + said.encode(errors="replace")[-32000:])
             if isinstance(error, KeyboardInterrupt):
                 raise
             return 1
@@ -491,6 +495,10 @@ def _work(request: dict[str, Any], report_to: int, start: Callable[[], None]) ->
     code = int(function(request["payload"]) or 0)
     note_return()
     return code
+
+
+class _FolderGone(Exception):
+    """The worker's folder was there when it was asked for, and is not any more; the message is for the user."""
 
 
 def _start_forked(
@@ -509,7 +517,10 @@ def _start_forked(
     for target, fd in enumerate(job.fds):
         os.dup2(fd, target)
     _close_all(job.fds)
-    os.chdir(job.request["cwd"])
+    try:
+        os.chdir(job.request["cwd"])
+    except OSError as error:
+        raise _FolderGone(f"its working directory cannot be entered: {error}") from error
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     environment = job.request["env"] | {MARK: job.request["mark"]}
     if job.cold:

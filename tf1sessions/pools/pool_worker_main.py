@@ -42,6 +42,7 @@ from tf1sessions.pools.function_pickles import FunctionReader
 from tf1sessions.pools.hidden_modules import hides_standard_library
 from tf1sessions.pools.job_serialization import ReceivedJob, is_plain, read_message
 from tf1sessions.pools.packing import Packed, pack, unpack
+from tf1sessions.pools.segments import identity_of
 from tf1sessions.pools.shared_status import SharedStatus
 from tf1sessions.texts import text_of
 
@@ -135,13 +136,25 @@ def preload_tf2() -> None:
 
 
 class _PoolGone(BaseException):
-    """The pool has closed its end of the channel: no job is left, and the process ends."""
+    """The pool has closed its end of the channel: no job is left, and the process ends.
+
+    Args:
+        by_a_job: Or a job has closed this process's end.
+    """
+
+    def __init__(self, by_a_job: bool = False) -> None:
+        super().__init__()
+        self.by_a_job = by_a_job
 
 
 def work(payload: Mapping[str, Any]) -> int:
     """A worker's life; the target of its :class:`~tf1sessions.pools.fork_server.WorkerSpec`."""
-    with contextlib.suppress(_PoolGone):
+    stderr = identity_of(2)
+    try:
         _serve(payload)
+    except _PoolGone as gone:
+        if gone.by_a_job and identity_of(2) == stderr:
+            os.write(2, b"the job has closed all descriptors, and with them the connection to the pool\n")
     _end_process()
 
 
@@ -285,7 +298,7 @@ def _receive(channel: Channel) -> tuple[Any, Any]:
         return channel.recv_packed()
     except BaseException:
         if channel.closed:
-            raise _PoolGone from None
+            raise _PoolGone(channel.has_lost_descriptor) from None
         raise
 
 
@@ -294,7 +307,7 @@ def _send(channel: Channel, packed: Packed) -> None:
         channel.send_packed(packed)
     except BaseException:
         if channel.closed:
-            raise _PoolGone from None
+            raise _PoolGone(channel.has_lost_descriptor) from None
         raise
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FREE", "LENT", "RETIRED", "Mapping", "Segment", "anonymous_file", "fence"]
+__all__ = ["FREE", "LENT", "RETIRED", "Mapping", "Segment", "anonymous_file", "fence", "identity_of"]
 
 FREE, LENT, RETIRED = 0, 1, 2
 """States of a segment, in a byte behind its contents: its maker may write to it, must not now, never must again."""
@@ -36,6 +36,19 @@ _MAP_FLAGS = 1 | getattr(mmap, "MAP_POPULATE", 0)  # MAP_SHARED; all page tables
 _MAP_FAILED = ctypes.c_void_p(-1).value
 _HIGH = 512  # the least descriptor of a segment; arbitrary, below the 1024 of select()
 _WRITE_BYTES = 64 << 20  # at a time, so that Ctrl-C is heard; arbitrary
+
+
+def identity_of(fd: int) -> tuple[int, int] | None:
+    """Return the identity of the file of a descriptor; None where it is closed.
+
+    A program may close all descriptors, as daemons do, and open files of its own, which then have the numbers of ours:
+    what we keep while it runs is to be looked at before it is used, or closed.
+    """
+    try:
+        found = os.fstat(fd)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Mapping:
@@ -116,6 +129,7 @@ class Segment:
         self._mapping: Mapping | None = None
         self._bytes: NDArray[np.uint8] | None = None  # of the mapping
         self._fd = anonymous_file()
+        self._identity = identity_of(self._fd)
         try:
             os.ftruncate(self._fd, size + _PAGE * bool(number))
         except BaseException:
@@ -123,20 +137,26 @@ class Segment:
             raise
 
     def fileno(self) -> int:
-        """Its descriptor, which is there until something is written a second time."""
+        """Its descriptor, which is there until something is written a second time.
+
+        Raises:
+            OSError: The program has closed it, by its number; what has that now is the program's.
+        """
+        if identity_of(self._fd) != self._identity:
+            raise OSError(errno.EBADF, "the program has closed the descriptor of a segment")
         return self._fd
 
     @property
     def state(self) -> int:
         """Whether the other process has it. Only for segments that are used again."""
-        return self._mapping.state if self._mapping else os.pread(self._fd, 1, self.size)[0]
+        return self._mapping.state if self._mapping else os.pread(self.fileno(), 1, self.size)[0]
 
     @state.setter
     def state(self, state: int) -> None:
         if self._mapping:
             self._mapping.state = state
         else:
-            os.pwrite(self._fd, bytes([state]), self.size)
+            os.pwrite(self.fileno(), bytes([state]), self.size)
 
     def write(self, offset: int, source: NDArray[Any]) -> None:
         """Copy an array into it, in the order of its memory if it is contiguous, else in C's.
@@ -146,13 +166,13 @@ class Segment:
         """
         flat = _flat(source)
         if flat is not None and self._bytes is None and not self.known:
-            data = flat.data
+            data, fd = flat.data, self.fileno()
             while data:
-                written = os.pwrite(self._fd, data[:_WRITE_BYTES], offset)
+                written = os.pwrite(fd, data[:_WRITE_BYTES], offset)
                 offset, data = offset + written, data[written:]
             return
         if self._bytes is None:
-            self._mapping = Mapping(self._fd, self.size, bool(self.number))
+            self._mapping = Mapping(self.fileno(), self.size, bool(self.number))
             self._bytes = np.frombuffer(self._mapping.export(_nothing), np.uint8)
         if flat is not None:
             np.copyto(self._bytes[offset : offset + flat.size], flat)
@@ -169,7 +189,8 @@ class Segment:
     def _close_file(self) -> None:
         if self._fd >= 0:
             fd, self._fd = self._fd, -1
-            os.close(fd)
+            if identity_of(fd) == self._identity:
+                os.close(fd)
 
     def __del__(self) -> None:
         if hasattr(self, "_fd"):

@@ -27,6 +27,8 @@ class Link(Protocol):
 
     def signal(self, number: int, signum: int) -> None: ...
 
+    def pass_on(self, number: int, signum: int) -> None: ...
+
     def kill(self, number: int) -> None: ...
 
 
@@ -130,6 +132,11 @@ class WorkerHandle:
         """Send a signal to the worker's process group; nothing happens once its target has returned."""
         if not self.done():
             self._link.signal(self._number, int(signum))
+
+    def pass_on(self, signum: int) -> None:
+        """Send a signal to the worker's main process alone, which is the worker's own matter and no call to end."""
+        if not self.done():
+            self._link.pass_on(self._number, int(signum))
 
     def kill(self) -> None:
         """Send SIGKILL to the worker and everything that it started; nothing happens when it has ended."""

@@ -86,6 +86,9 @@ _MOST_PLACES = 5000
 _LONGEST_LINE = 200
 
 
+_save = np.save  # programs put functions of their own in NumPy's places
+
+
 class RecorderError(Exception):
     """The reason why the recorder cannot record; the text says what to do."""
 
@@ -158,7 +161,7 @@ class _Spool(object):
             SpoolError: It cannot be written; what was added before is there.
         """
         data = io.BytesIO()
-        np.save(data, array, allow_pickle=False)
+        _save(data, array, allow_pickle=False)
         text = memoryview(data.getvalue())
         done = 0
         if self._identity() != self._file:

@@ -17,6 +17,8 @@ In the caller's process, without TensorFlow::
     cluster_watch.py          a task that was started by hand: the versions compared, the other tasks waited for
     payload.py                what runner.py sends to a job's process, and program.py reads there
     servers.py                the fork server of a run
+    run_settings.py           how jobs run together
+    caller_signals.py         signals to the process of a run
     runner.py                 runs jobs, several at once, each in its own process
     ray_server.py             the same on a Ray cluster, for run --ray
     ray_script_worker.py      runs one script on its node

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tf1sessions.pools.workers import signal_name_of
 from tf1sessions.scripts.folder import JobRecord
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "RunStarted",
     "RunSummary",
     "ServerReady",
+    "UnendedLine",
 ]
 
 
@@ -82,7 +83,12 @@ class Note:
     index: int | None = None
 
 
-Event = RunStarted | ServerReady | JobStarted | JobEnded | Interrupted | Suspending | Continued | Note
+@dataclass(frozen=True)
+class UnendedLine:
+    """A single job has begun a line on the caller's stderr, in which the next event's would go on."""
+
+
+Event = RunStarted | ServerReady | JobStarted | JobEnded | Interrupted | Suspending | Continued | Note | UnendedLine
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,7 @@ class RunSummary:
             "folder": str(self.folder),
             "exit_code": self.exit_code,
             "seconds": round(self.seconds, 3),
-            "interrupted_by": signal.Signals(self.interrupted_by).name if self.interrupted_by else None,
+            "interrupted_by": signal_name_of(-self.interrupted_by) if self.interrupted_by else None,
             "counts": self.counts(),
             "jobs": [record.to_json() for record in self.records],
         }

@@ -114,6 +114,13 @@ class ScriptWorker:
         if handle is not None:
             handle.signal(signum)
 
+    def pass_on(self, signum: int) -> None:
+        """Send a signal to the job's main process."""
+        with self._lock:
+            handle = self._handle
+        if handle is not None:
+            handle.pass_on(signum)
+
     def _unpacked(self, files: Any) -> str:
         here = os.path.join(self._folder, "job")
         trusted: Any = {"filter": "fully_trusted"} if hasattr(tarfile, "data_filter") else {}

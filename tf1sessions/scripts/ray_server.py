@@ -194,6 +194,14 @@ class RayJobHandle:
         else:
             self.kill()  # it has not begun: it has nothing to clean up
 
+    def pass_on(self, signum: int) -> None:
+        """Send a signal to the job's main process; nothing happens where that has not begun."""
+        with self._lock:
+            actor = self._actor if self._has_begun else None
+        if actor is not None:
+            with contextlib.suppress(Exception):  # it has ended
+                actor.pass_on.remote(int(signum))
+
     def kill(self) -> None:
         """End the job and everything that it started."""
         with self._lock:

@@ -7,7 +7,7 @@ Runs in the process of the command line (or of whoever calls :func:`run_jobs`); 
               a starter thread:      WorkerServer.wait_ready       -> _Ready or _Broken
               a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
               a thread of WorkerServer: its on_note                 -> Note
-              signal handlers, other threads: Run.interrupt        -> _Interrupted
+              signal handlers, other threads: Run.interrupt        -> _Interrupted, _PassedOn
               listeners, other threads: Run.complete, Run.fail     -> _Completed, _Failed
          -> listener(event), called in that one thread only
          -> RunSummary
@@ -25,7 +25,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,7 +33,8 @@ from typing import Any
 from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, WorkError, WorkerStartError
 from tf1sessions.pools.fork_server import WorkerResult, WorkerSpec
 from tf1sessions.pools.resource_limits import limit_step, start_error
-from tf1sessions.scripts import deprecations
+from tf1sessions.pools.workers import signal_name_of
+from tf1sessions.scripts import caller_signals, deprecations
 from tf1sessions.scripts.events import (
     Continued,
     Event,
@@ -45,74 +46,26 @@ from tf1sessions.scripts.events import (
     RunSummary,
     ServerReady,
     Suspending,
+    UnendedLine,
 )
 from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
-from tf1sessions.scripts.jobs import MAX_SECS, QUEUE_GRACE_SECS, Job, JobSettings, check_job
+from tf1sessions.scripts.jobs import QUEUE_GRACE_SECS, Job, JobSettings, check_job
 from tf1sessions.scripts.logs import error_line, our_messages
 from tf1sessions.scripts.machine import default_parallel, default_share, may_use_gpus, mps_share, usable_cores
 from tf1sessions.scripts.payload import ProgramPayload, ProgramSettings
-from tf1sessions.scripts.servers import Handle, Server, script_server
+from tf1sessions.scripts.run_settings import RunSettings
+from tf1sessions.scripts.servers import Handle, base_environment
 from tf1sessions.scripts.streams import Tee
 from tf1sessions.sessions import gpus
 
-__all__ = ["Run", "RunSettings", "base_environment", "run_jobs"]
+__all__ = ["Run", "RunSettings", "run_jobs"]
+
+_LOOK_SECS = 0.5
+"""How often the loop looks whether a signal has come. One that another thread has taken, or that comes between Python's
+last look and the beginning of a wait, does not wake the main thread, whose the handlers are. Arbitrary."""
 
 _KILL_SECS = 30.0
 """How long the kernel may take to end a killed process (one in disk wait may take long) before we go on without it."""
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """The settings by which jobs run together.
-
-    Args:
-        parallel: How many at once; by default what cores and memory allow
-            (:func:`~tf1sessions.scripts.machine.default_parallel`).
-        out: The run folder, which must not hold a run; by default a new one in ``runs/``.
-        resume: The folder of an earlier run, whose finished (``done``) jobs are not run again.
-        fail_fast: End the run when a job has failed, and did so in its last retry.
-        deprecations: Whether TensorFlow's deprecation warnings are part of a job's output; else they are in a file
-            beside its log.
-        job: Settings that count above those of the jobs.
-        stdio: For a single job: the caller's stdin, stdout and stderr, for it to use directly. By default, and for
-            several jobs, they read from the null device and write to their logs only.
-        grace_secs: How long a job that must go has to clean up before it is killed.
-        start_secs: How long TensorFlow may take to start.
-        server: Makes the fork server; for tests and other kinds of jobs.
-        elsewhere: The jobs run on other machines, whose shares are not divided here.
-        target: The function that runs a job in its worker.
-        more: Further entries of what that function is given; values that JSON can carry.
-
-    Raises:
-        ConfigError: ``parallel`` is below 1, or a number of seconds is not above 0 or too large.
-    """
-
-    parallel: int | None = None
-    out: str | None = None
-    resume: str | None = None
-    fail_fast: bool = False
-    deprecations: bool = True
-    job: JobSettings = JobSettings()
-    stdio: tuple[int | None, int, int] | None = None
-    grace_secs: float = 5.0
-    start_secs: float = 300.0
-    server: Callable[[Mapping[str, str]], Server] = script_server
-    elsewhere: bool = False
-    target: str = "tf1sessions.scripts.program:execute"
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.parallel is not None and self.parallel < 1:
-            raise ConfigError(
-                f"parallel is {self.parallel}; at least one job must run at a time",
-                where=f"RunSettings(parallel={self.parallel})",
-            )
-        for key in ("grace_secs", "start_secs"):
-            value = getattr(self, key)
-            if not 0 < value <= MAX_SECS:
-                raise ConfigError(
-                    f"{key} is {value!r}, not above 0 and at most {MAX_SECS:,}", where=f"RunSettings({key}={value!r})"
-                )
 
 
 def run_jobs(
@@ -175,6 +128,11 @@ class _Interrupted:
 
 
 @dataclass(frozen=True)
+class _PassedOn:
+    signum: int
+
+
+@dataclass(frozen=True)
 class _Completed:
     index: int
     reason: str
@@ -193,9 +151,8 @@ class _Resized: ...
 class _Suspended: ...
 
 
-_Message = (
-    _Ready | _Broken | _Spawned | _Exited | _Ended | _Interrupted | _Completed | _Failed | _Resized | _Suspended | Note
-)
+_FromOutside = _Interrupted | _PassedOn | _Completed | _Failed | _Resized | _Suspended
+_Message = _Ready | _Broken | _Spawned | _Exited | _Ended | _FromOutside | Note
 
 
 @dataclass(eq=False)
@@ -212,6 +169,7 @@ class _Active:
     handle: Handle | None = None
     ending: _Ending | None = None
     exited: bool = False
+    passed_on: list[int] = field(default_factory=list)  # signals for it that came before it had a handle
 
 
 @dataclass
@@ -268,31 +226,23 @@ class Run:
         """Pass the caller's new terminal size to a single job's terminal. For any thread or signal handler."""
         self._inbox.put(_Resized())
 
+    def pass_on(self, signum: int) -> None:
+        """Sends a signal to the jobs that run; where none does, it ends the run. For any thread or signal handler."""
+        self._inbox.put(_PassedOn(signum))
+
     def suspend(self) -> None:
         """Stops the jobs and this process until it is continued, as Ctrl-Z does. For any thread or signal handler."""
         self._inbox.put(_Suspended())
 
     @contextmanager
     def heeding_signals(self) -> Iterator[None]:
-        """Signals end the run, and not this process, while this lasts; one that is ignored (nohup) stays ignored.
+        """Heed signals while this lasts: SIGINT, SIGTERM and SIGHUP end the run; others are the jobs'.
 
-        Does nothing outside of the main thread, which alone can ask for signals.
+        One that is ignored (nohup) stays ignored. Does nothing outside of the main thread, which alone can ask for
+        signals.
         """
-        if threading.current_thread() is not threading.main_thread():
+        with caller_signals.handlers(self.interrupt, self.pass_on, self.suspend, self.resize):
             yield
-            return
-        before = {}
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(signum) != signal.SIG_IGN:
-                before[signum] = signal.signal(signum, lambda signum, frame: self.interrupt(signum))
-        if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
-            before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, lambda signum, frame: self.suspend())
-        before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda signum, frame: self.resize())
-        try:
-            yield
-        finally:
-            for signum, handler in before.items():
-                signal.signal(signum, handler)
 
     def run(self) -> RunSummary:
         """Runs the jobs; see :func:`run_jobs`."""
@@ -424,6 +374,8 @@ class _RunLoop:
                 self._on_ended(message.active, message.result, message.lost)
             elif isinstance(message, _Interrupted):
                 self._on_interrupt(message.signum)
+            elif isinstance(message, _PassedOn):
+                self._pass_on(message.signum)
             elif isinstance(message, _Completed):
                 self._complete(message.index, message.reason)
             elif isinstance(message, _Failed):
@@ -431,19 +383,20 @@ class _RunLoop:
             elif isinstance(message, _Suspended):
                 self._suspend()
             elif isinstance(message, Note):
+                self._make_room()
                 self._listener(message)
             else:
                 for active in self._active:
                     if active.tee is not None:
                         active.tee.resize()
 
-    def _until_next_step(self) -> float | None:
-        """Seconds until the loop has to act by itself; None: only a message can change anything."""
+    def _until_next_step(self) -> float:
+        """Seconds until the loop has to act, or to look, by itself."""
         due = [
             active.ending.at if active.ending else None if active.exited else active.deadline for active in self._active
         ]
         moments = [moment for moment in due if moment is not None]
-        return max(0.0, min(moments) - time.monotonic()) if moments else None
+        return min(_LOOK_SECS, max(0.0, min(moments) - time.monotonic())) if moments else _LOOK_SECS
 
     def _take_due_steps(self) -> None:
         now = time.monotonic()
@@ -631,10 +584,13 @@ class _RunLoop:
                 handle.kill()
             else:
                 handle.signal(active.ending.signum)
+        for signum in active.passed_on:
+            handle.pass_on(signum)
 
     def _on_ended(self, active: _Active, result: WorkerResult | BaseException, lost: str | None = None) -> None:
         if active not in self._active:
             return
+        self._make_room()
         self._active.remove(active)
         index = active.index
         if lost or self._is_full():
@@ -697,6 +653,8 @@ class _RunLoop:
     def _on_interrupt(self, signum: int) -> None:
         self._interrupts.append(signum)
         self._waiting.clear()
+        if signum != signal.SIGINT:  # of which a single job's user sees nothing
+            self._make_room()
         self._listener(Interrupted(signum, len(self._interrupts), tuple(active.index for active in self._active)))
         for active in self._active:
             if active.exited:  # it has earned its state; only what takes its output holds us up
@@ -704,9 +662,25 @@ class _RunLoop:
                     active.tee.give_up()
                 continue
             if active.ending is None:
-                self._end(active, "cancelled", f"interrupted by {signal.Signals(signum).name}", signum)
+                self._end(active, "cancelled", f"interrupted by {signal_name_of(-signum)}", signum)
             if len(self._interrupts) > 1 and active.ending is not None and not active.ending.killed:
                 self._kill(active)
+
+    def _make_room(self) -> None:
+        """End the line that a single job has begun on the caller's stderr, where one of ours is to follow."""
+        if any(active.tee is not None and active.tee.take_begun_line() for active in self._active):
+            self._listener(UnendedLine())
+
+    def _pass_on(self, signum: int) -> None:
+        running = [active for active in self._active if not active.exited]
+        if not running or (signum == signal.SIGQUIT and len(self._jobs) > 1):  # a terminal's Ctrl-\ is for all of them
+            self._on_interrupt(signum)
+            return
+        for active in running:
+            if active.handle is None:
+                active.passed_on.append(signum)
+            else:
+                active.handle.pass_on(signum)
 
     def _abandon(self) -> None:
         """Records jobs that an exception in the loop left running; the server has ended their processes by now."""
@@ -781,14 +755,3 @@ def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str,
 
 def _with_settings(job: Job, above: JobSettings) -> Job:
     return replace(job, settings=above.over(job.settings))
-
-
-def base_environment(fast_kernels: bool) -> dict[str, str]:
-    """Return the environment of the server, and of jobs that have no other wish: the caller's, set up for scripts."""
-    env = dict(os.environ)
-    env["TF_USE_LEGACY_KERAS"] = "1"
-    if fast_kernels:
-        env["TF_ENABLE_ONEDNN_OPTS"] = "1"
-    else:
-        env.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # a user that exported a choice keeps it
-    return env

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.user_servers import PRELOADS
 
-__all__ = ["Handle", "Server", "bare_server", "script_server"]
+__all__ = ["Handle", "Server", "bare_server", "base_environment", "script_server"]
 
 
 class Handle(Protocol):
@@ -23,6 +24,8 @@ class Handle(Protocol):
     def wait(self, timeout: float | None = None) -> WorkerResult | None: ...
 
     def signal(self, signum: int) -> None: ...
+
+    def pass_on(self, signum: int) -> None: ...
 
     def kill(self) -> None: ...
 
@@ -49,3 +52,14 @@ def script_server(env: Mapping[str, str]) -> Server:
 def bare_server(env: Mapping[str, str]) -> Server:
     """A server that has nothing preloaded: its jobs are programs that import what they want, as they want it."""
     return WorkerServer((), env)
+
+
+def base_environment(fast_kernels: bool) -> dict[str, str]:
+    """Return the environment of the server, and of jobs that have no other wish: the caller's, set up for scripts."""
+    env = dict(os.environ)
+    env["TF_USE_LEGACY_KERAS"] = "1"
+    if fast_kernels:
+        env["TF_ENABLE_ONEDNN_OPTS"] = "1"
+    else:
+        env.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # a user that exported a choice keeps it
+    return env

@@ -66,6 +66,7 @@ class _CopiedStream:
     inner: int
     target: int
     terminal: bool
+    is_line_begun: bool = False  # what was copied last did not end a line
 
 
 class Tee:
@@ -92,6 +93,7 @@ class Tee:
         err = out if os.path.samestat(os.fstat(stdout), os.fstat(stderr)) else _open_channel(stderr)
         self.stdout, self.stderr = out.inner, err.inner
         self._channels = [out] if err is out else [out, err]
+        self._err = err
         self._over, self._say_over = os.pipe()
         self._ended = threading.Event()
         self._copied = False
@@ -108,6 +110,11 @@ class Tee:
                     with contextlib.suppress(OSError):  # the caller's terminal was closed
                         size = fcntl.ioctl(channel.target, termios.TIOCGWINSZ, bytes(8))
                         fcntl.ioctl(channel.inner, termios.TIOCSWINSZ, size)
+
+    def take_begun_line(self) -> bool:
+        """Return whether a line is begun on the caller's stderr, which the caller of this then ends."""
+        is_begun, self._err.is_line_begun = self._err.is_line_begun, False
+        return is_begun
 
     def finish(self) -> str | None:
         """Copies what the job left in its streams and ends the thread; the job must be over.
@@ -187,6 +194,7 @@ class Tee:
             if not isinstance(error, BrokenPipeError):  # which a reader that has read enough causes
                 self.stream_error = error
             return False
+        channel.is_line_begun = not data.endswith(b"\n")
         return True
 
 

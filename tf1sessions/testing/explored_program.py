@@ -5,12 +5,13 @@ Data flow::
     exploring.py: explore_program() ──▶ the program's process: execute(payload)
       begin() ──▶ _ProgramOrders, in this process: fork() for each order ──▶ the child returns from begin()
                        ▲                                                      └─▶ the program runs, under a Scheduler
-                       └── a pipe: steps, what went wrong ◀── _report(), a thread of the child, which ends it
+                       └── a file: steps, what went wrong ◀── _report(), a thread of the child, which ends it
       what was covered, or went wrong ──▶ result.json
 
 So each order begins with a program that has never run: its modules, graphs and files in memory are new. TensorFlow has
 been imported, but nothing was run, and so a fork is safe. What the program prints is shown for the first order, and for
-the one that goes wrong.
+the one that goes wrong. A child has no descriptor of ours open for its report: a program may close all that there are,
+as daemons do, and open files of its own by their numbers.
 """
 
 from __future__ import annotations
@@ -55,11 +56,10 @@ def execute(payload: Mapping[str, Any]) -> int:
 class _InChild(BaseException):
     """Unwinds the parent's calls in a child, which is to run one order."""
 
-    def __init__(self, strategy: Strategy, with_places: bool, pipe: int) -> None:
+    def __init__(self, strategy: Strategy, with_places: bool) -> None:
         super().__init__()
         self.strategy = strategy
         self.with_places = with_places
-        self.pipe = pipe
 
 
 class _Explored:
@@ -76,6 +76,7 @@ class _Explored:
         orders = _ProgramOrders(
             [lambda: None], None, None, 0, self._ignore, MAX_STEPS, unused, suppressions=self._suppressions
         )
+        orders.outcome_path = f"{self._payload['notes']}.order"
         result: dict[str, Any] = {}
         try:
             result["covered"] = str(orders.explore(self._payload["orders"], None, self._payload["replay"]))
@@ -85,7 +86,8 @@ class _Explored:
         except UsageError as error:
             result["wrong"] = str(error)
         except _InChild as child:
-            self._order = _Order(child, self._ignore, self._suppressions, tuple(self._payload["levels"]))
+            levels = tuple(self._payload["levels"])
+            self._order = _Order(child, self._ignore, self._suppressions, levels, orders.outcome_path)
         if self._order is None:
             result["unused"] = self._suppressions.unused
             _write(self._payload["notes"], result)
@@ -106,7 +108,9 @@ class _Explored:
 
 
 class _ProgramOrders(OrdersOf):
-    """Orders of a program, each in a child."""
+    """Orders of a program, each in a child, which leaves its outcome at ``outcome_path``."""
+
+    outcome_path: str
 
     @contextlib.contextmanager
     def prepared(self) -> Any:
@@ -115,18 +119,14 @@ class _ProgramOrders(OrdersOf):
     def order(self, strategy: Strategy, *, with_places: bool = False) -> Outcome:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        reads, writes = os.pipe()
         pid = os.fork()
         if not pid:
-            os.close(reads)
             if self._run and not with_places:
                 _be_silent()
-            raise _InChild(strategy, with_places, writes)
-        os.close(writes)
-        with os.fdopen(reads, "rb") as file:
-            content = file.read()
+            raise _InChild(strategy, with_places)
         os.waitpid(pid, 0)
-        if not content:
+        content = _taken(self.outcome_path)
+        if content is None:
             return Outcome([], Failure("hang", "its process ended before its threads did"), False)
         outcome = pickle.loads(content)  # which a fork of this process has written
         steps = _follow(strategy, outcome["steps"])
@@ -165,9 +165,24 @@ def _be_silent() -> None:
 
 
 def _write(path: str, result: Mapping[str, Any]) -> None:
-    with open(f"{path}.new", "w", encoding="utf-8") as file:
-        json.dump(result, file)
+    _put(path, json.dumps(result).encode())
+
+
+def _put(path: str, content: bytes) -> None:
+    with open(f"{path}.new", "wb") as file:
+        file.write(content)
     os.replace(file.name, path)
+
+
+def _taken(path: str) -> bytes | None:
+    """Return the content of a file, and remove it; None where there is none."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except FileNotFoundError:
+        return None
+    os.unlink(path)
+    return content
 
 
 def _end_process(exit_code: int) -> NoReturn:
@@ -181,10 +196,15 @@ class _Order:
     """One order, in its child."""
 
     def __init__(
-        self, child: _InChild, ignore: tuple[RaceKind, ...], suppressions: Suppressions, levels: tuple[str, ...]
+        self,
+        child: _InChild,
+        ignore: tuple[RaceKind, ...],
+        suppressions: Suppressions,
+        levels: tuple[str, ...],
+        outcome_path: str,
     ) -> None:
         self._levels = levels
-        self._pipe = child.pipe
+        self._outcome_path = outcome_path
         self._parent = os.getppid()
         self._detector = RaceDetector(VectorClocks(), ignore, suppressions=suppressions)
         self._scheduler = Scheduler(child.strategy, MAX_STEPS, with_places=child.with_places, keeps_still=True)
@@ -236,6 +256,7 @@ class _Order:
             "outside": scheduler.outside,
             "used": self._detector.suppressions.used,
         }
-        with os.fdopen(self._pipe, "wb") as file:
-            pickle.dump(outcome, file)
-        _end_process(0)
+        try:
+            _put(self._outcome_path, pickle.dumps(outcome))
+        finally:  # else the process would never end: its first thread waits for that
+            _end_process(0)

@@ -4,7 +4,7 @@ Data flow::
 
     tensorflow_hooks.py: a run ──▶ HeldArrays.hold(arrays): they cannot be written while it lasts
         the writer's line raises, in its thread ──▶ HeldArrays ──▶ RaceDetector.report()
-        of a view, which others may write by its base: HeldArrays.release() compares a sample with that from before ──▶ "
+        of a view, which others may write by its base: HeldArrays.release() compares a sample of it ──▶ "
     Graph.as_graph_def, Graph.finalize ──▶ RaceDetector.access()
     Coordinator.register_thread, join ──▶ RaceDetector.report(), if nobody joins until the end
 """

@@ -10,7 +10,7 @@ import pytest
 from porting_support import NAMES
 
 from tf1sessions.porting.rewriting import committed
-from tf1sessions.porting.rewriting.committed import uncommitted
+from tf1sessions.porting.rewriting.committed import outside_git, uncommitted
 
 
 def git(folder: Path, *args: str) -> None:
@@ -52,13 +52,15 @@ def test_what_git_was_asked_to_ignore(project: Path, option: str) -> None:
     assert uncommitted([project / name for name in NAMES]) == [project / "b.py"]
 
 
-def test_without_git_there_is_nothing_to_lose(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert uncommitted([project / "a.py"]) == []
+def test_what_cannot_be_known_is_an_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (uncommitted([project / "a.py"]), outside_git([project / "a.py"])) == ([], [project / "a.py"])
     (project / ".git").mkdir()  # and no work tree
+    assert outside_git([project / "a.py"]) == []
     with pytest.raises(OSError, match="git cannot say what is committed"):
         uncommitted([project / "a.py"])
     monkeypatch.setenv("PATH", str(project))
-    assert uncommitted([project / "a.py"]) == []
+    with pytest.raises(OSError, match="git is not on the PATH, and so cannot say what is committed in "):
+        uncommitted([project / "a.py"])
 
 
 def commit(project: Path, *settings: str) -> None:

@@ -221,6 +221,24 @@ def kill_when_it_has_renamed_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing._Replacer, "commit", commit)
 
 
+def test_where_it_is_killed_when_all_are_renamed_all_are_new(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has begun to remove the copies of the old files: what lacks one could not be put back."""
+    before = contents(project)
+    real = writing._Replacer.commit
+
+    def commit(replacer: writing._Replacer) -> None:
+        for each in replacer._replacements:
+            os.replace(each["new"], each["path"])
+        os.unlink(replacer._replacements[0]["old"])
+        replacer._process.kill()
+        replacer._process.wait()
+        real(replacer)
+
+    monkeypatch.setattr(writing._Replacer, "commit", commit)
+    assert len(write_in_place([changed(project / name) for name in NAMES])) == len(NAMES)
+    assert contents(project) == {name: text.replace("old", "new") for name, text in before.items()}
+
+
 def test_a_file_that_cannot_be_put_back_is_named_with_its_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*args: str) -> None:
         raise OSError(5, "Input/output error")

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["uncommitted"]
+__all__ = ["outside_git", "uncommitted"]
 
 #: How many paths one git is asked about: a command line has an end.
 _PATHS_AT_ONCE = 200
@@ -28,10 +28,10 @@ def uncommitted(paths: Iterable[Path]) -> list[Path]:
     So are those whose changes git ignores (``git update-index --assume-unchanged``) or does not see: it would not
     show them. Where a filter of git's changes a file, what counts is what a checkout would write.
 
-    Files outside of work trees are not among them, and none is where git is not installed.
+    Files outside of work trees are not among them; :func:`outside_git` has those.
 
     Raises:
-        OSError: git fails, and the text is what it says; it gives no answer; or a file cannot be read.
+        OSError: git is not there, or fails, and the text is what it says; it gives no answer; or a file cannot be read.
     """
     found: list[Path] = []
     for top, files in _by_work_tree(paths).items():
@@ -46,14 +46,25 @@ def uncommitted(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
+def outside_git(paths: Iterable[Path]) -> list[Path]:
+    """Return those files that are in no work tree of git."""
+    return [path for path in paths if _work_tree(path) is None]
+
+
 def _by_work_tree(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in paths:
-        for folder in Path(os.path.realpath(path)).parents:
-            if os.path.lexists(folder / ".git"):
-                found.setdefault(os.fspath(folder), []).append(path)
-                break
+        top = _work_tree(path)
+        if top is not None:
+            found.setdefault(top, []).append(path)
     return found
+
+
+def _work_tree(path: Path) -> str | None:
+    for folder in Path(os.path.realpath(path)).parents:
+        if os.path.lexists(folder / ".git"):
+            return os.fspath(folder)
+    return None
 
 
 def _reported(top: str, names: Sequence[str]) -> Iterator[str]:
@@ -73,8 +84,6 @@ def _other_than_stored(top: str, names: Sequence[str]) -> Iterator[str]:
         return
     stored = dict(map(_entry, _records(top, ["ls-files", "-s", "-z"], names)))
     hashes = _output(top, ["hash-object", "--no-filters"], names)
-    if hashes is None:  # git is not installed
-        return
     for name, digest in zip(names, hashes.decode().split(), strict=True):
         if name not in stored:
             yield name
@@ -91,15 +100,15 @@ def _entry(record: str) -> tuple[str, str]:
 
 
 def _records(top: str, command: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the records, with NUL between them, that git prints about files; none where it is not installed."""
-    return [os.fsdecode(line) for line in (_output(top, command, names) or b"").split(b"\0") if line]
+    """Return the records, with NUL between them, that git prints about files."""
+    return [os.fsdecode(line) for line in _output(top, command, names).split(b"\0") if line]
 
 
-def _output(top: str, command: Sequence[str], names: Sequence[str]) -> bytes | None:
-    """Return what git prints about files; None where it is not installed.
+def _output(top: str, command: Sequence[str], names: Sequence[str]) -> bytes:
+    """Return what git prints about files.
 
     Raises:
-        OSError: git fails, and the text is what it says; or it gives no answer.
+        OSError: git is not there, or fails, and the text is what it says; or it gives no answer.
     """
     files = ["--", *names] if names else []
     try:
@@ -110,7 +119,7 @@ def _output(top: str, command: Sequence[str], names: Sequence[str]) -> bytes | N
             timeout=_ANSWER_SECS,
         )
     except FileNotFoundError:
-        return None
+        raise OSError(f"git is not on the PATH, and so cannot say what is committed in {top}") from None
     except subprocess.TimeoutExpired:
         raise OSError(f"git {command[0]} gave no answer in {_ANSWER_SECS:g} s in {top}") from None
     if done.returncode:

@@ -18,7 +18,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-__all__ = ["Replacement", "put_back"]
+__all__ = ["Replacement", "put_back", "settle"]
 
 Replacement = dict[str, str]
 
@@ -58,6 +58,20 @@ def _replace(replacements: Sequence[Replacement]) -> list[object] | None:
         except OSError as error:
             return [error.errno, error.strerror, each["path"]]
     return None
+
+
+def settle(replacements: Sequence[Replacement]) -> tuple[bool, list[list[str]]]:
+    """End what a process of this program was killed at: the copies of old files go only when all new ones are in place.
+
+    Returns:
+        Whether all files are new, and what :func:`put_back` returns where they are not.
+    """
+    is_done = all(os.path.lexists(each["path"]) and not os.path.lexists(each["new"]) for each in replacements)
+    if not is_done:
+        return False, put_back(replacements)
+    for each in replacements:
+        _remove(each["old"])
+    return True, []
 
 
 def put_back(replacements: Sequence[Replacement]) -> list[list[str]]:

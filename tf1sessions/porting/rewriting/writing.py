@@ -113,7 +113,10 @@ class _Replacer:
         self._send("commit")
         said = self._ended()
         if said is None:  # it was killed itself
-            _raise_lost(replacing.put_back(self._replacements))
+            is_done, lost = replacing.settle(self._replacements)
+            _raise_lost(lost)
+            if is_done:
+                return
             raise OSError("the process that was to write the files was killed; they are as they were")
         _raise_lost(said["lost"])
         if said["error"]:
