@@ -161,8 +161,9 @@ def our_folders() -> set[str]:
     return {str(path) for path in Path(tempfile.gettempdir()).glob("tf1sessions*")}
 
 
-# The standard library keeps this helper for as long as the process lives; pytest-timeout watches the current test.
-NOT_OURS = ("multiprocessing.resource_tracker", "pytest_timeout ")
+# The standard library keeps this helper for as long as the process lives; pytest-timeout watches the current test. The
+# server of warm_commands.py is for all tests of the session; its fixture looks at what it has made.
+NOT_OURS = ("multiprocessing.resource_tracker", "pytest_timeout ", "/warm_commands0/")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -346,9 +346,7 @@ class QueuePipeline:
             taken = inputs.dequeue() if batch is None else inputs.dequeue_up_to(batch)
             with tf.device(device) if device is not None else contextlib.nullcontext(), tf.name_scope(None):
                 made = function(**taken) if inputs.names else function(*inputs.tensors(taken))
-            names = tuple(made) if isinstance(made, dict) else None
-            values = [*made.values()] if names else [*made] if isinstance(made, (list, tuple)) else [made]
-            values = [tf.convert_to_tensor(value) for value in values]
+            values, names = _components(made)
             shapes = [value.shape[1:] if rows and value.shape.rank else value.shape for value in values]
             known = all(shape.is_fully_defined() for shape in shapes)
             if capacity is None:
@@ -665,6 +663,13 @@ def _operation_name(name: str) -> str:
     """A name that an operation can have."""
     name = re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
     return name if re.match(r"[A-Za-z0-9.]", name) else f"stage{name}"
+
+
+def _components(made: Any) -> tuple[list[Any], tuple[str, ...] | None]:
+    """Return the tensors that the function of a stage has returned, and their names, if it was a dict."""
+    names = tuple(made) if isinstance(made, dict) else None
+    values = [*made.values()] if names else [*made] if isinstance(made, (list, tuple)) else [made]
+    return [tf.convert_to_tensor(value) for value in values], names
 
 
 def _with_elements(value: Any, stage: str) -> Any:

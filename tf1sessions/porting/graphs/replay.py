@@ -128,7 +128,7 @@ class GraphReplay:
         >>> with v1.Graph().as_default() as graph:
         ...     x = v1.placeholder(tf.float32, [], name="x")
         ...     y = tf.square(x, name="y")
-        >>> replay = Replay(graph.as_graph_def(), [("y", 0)], [("x", 0)])
+        >>> replay = GraphReplay(graph.as_graph_def(), [("y", 0)], [("x", 0)])
         >>> function = tf.function(lambda x: replay.run({("x", 0): x})["y", 0])
         >>> print(function(3.0).numpy())
         9.0
