@@ -122,7 +122,6 @@ def port(
     files = over_all(steps)
     if write:
         write_in_place(files)
-        _warn_outside_git([file.before.path for file in files if file.is_changed])
     elif out is not None:
         write_copy(paths, files, Path(out))
     changed = [file.before.path for file in files if file.is_changed]
@@ -140,6 +139,8 @@ def port(
         click.echo(json.dumps(report.as_dict(), indent=1))
     else:
         _print(report, is_diff=not (write or out), explain=explain)
+        if write:
+            _warn_outside_git(changed)
     if not report.is_complete:
         raise click.exceptions.Exit(1)
 
