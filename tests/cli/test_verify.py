@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 from support import ROOT, PythonRun
+
+from tf1sessions.cli import verify
 
 MODELS = ROOT / "tests" / "golden" / "data" / "models"
 RECORDED = ROOT / "tests" / "golden" / "data" / "recorded.npz"
@@ -259,3 +262,24 @@ def test_script_that_fails(scripts: dict[str, Any]) -> None:
 
 def test_nothing_is_left(calls: dict[str, Any]) -> None:
     assert [name for name in calls["left"] if name.startswith((".", "tmp", "tf1sessions"))] == []
+
+
+@pytest.mark.parametrize(("given", "expected"), [(0, 1), (3, 3)])
+def test_a_side_that_ends_the_process_is_not_equal(
+    given: int, expected: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    child = os.fork()
+    if not child:
+        with verify._no_exit_as_equal():
+            os._exit(given)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == expected
+    assert f"a side has called os._exit({given}), and nothing was compared" in capfd.readouterr().err
+
+
+def test_children_of_a_side_end_as_they_wish(capfd: pytest.CaptureFixture[str]) -> None:
+    with verify._no_exit_as_equal():
+        child = os.fork()
+        if not child:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert capfd.readouterr().err == ""
