@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import tf1sessions as t1
 from tf1sessions.errors import ScheduleError
 from tf1sessions.testing import explore
@@ -209,3 +211,58 @@ def check_a_graph_session_that_threads_build_in_turns() -> None:
 
     found = explore(body, max_schedules=10)
     assert found.schedules and not found.outside, found
+
+
+def _result() -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run({"zeros": [tf.zeros([2, 300]), tf.constant(1.0)]})["zeros"][0]
+
+
+def _add_to_last(array: Any) -> None:
+    array[-1, -1] += 1.0
+
+
+def check_a_result_that_two_threads_change() -> None:
+    for change in (_add_to_last, lambda array: np.add(array, 1.0, out=array)):
+        error: Any = fails(change, change, setup=_result, fail_on="warnings")
+        text = str(error)
+        assert "result array written by two threads: an array, made at" in text and "in _result" in text, text
+        assert text.count("writes to the array, here or before") == 2, text
+
+
+def check_results_that_threads_change_in_order() -> None:
+    def with_a_lock() -> tuple[Any, Any]:
+        return _result(), threading.Lock()
+
+    def under_a_lock(given: tuple[Any, Any]) -> None:
+        array, lock = given
+        with lock:
+            _add_to_last(array)
+
+    def read(array: Any) -> float:
+        return float(array.sum())
+
+    def one_after_the_other() -> None:
+        array = _result()
+        in_threads(lambda: _add_to_last(array))
+        in_threads(lambda: _add_to_last(array))
+        _add_to_last(array)
+
+    def handed_over() -> None:
+        array, event = _result(), threading.Event()
+
+        def first() -> None:
+            _add_to_last(array)
+            event.set()
+
+        def second() -> None:
+            event.wait()
+            _add_to_last(array)
+
+        in_threads(first, second)
+
+    assert explore(under_a_lock, under_a_lock, setup=with_a_lock, fail_on="warnings").complete
+    assert explore(_add_to_last, read, setup=_result, fail_on="warnings").complete  # what reads is not seen
+    assert explore(*[lambda array: _add_to_last(array.copy())] * 2, setup=_result, fail_on="warnings").complete
+    for body in (one_after_the_other, handed_over):
+        explore(body, max_schedules=20, fail_on="warnings")

@@ -28,6 +28,7 @@ Races, from what is pure to what patches::
     graph_accesses.py       which accesses to graphs and sessions conflict
     lost_graphs.py          threads without their starter's default graph
     value_hooks.py          fed arrays, graphs that are written, Coordinators
+    result_arrays.py        results that threads write to, in orders that are explored
     tensorflow_hooks.py     where TensorFlow accesses graphs and sessions
     races.py                graph_races(), and the fixture of that name
     runs.py                 a program with the detector, in a process of its own

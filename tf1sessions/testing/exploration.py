@@ -354,7 +354,7 @@ class OrdersOf:
         detector = RaceDetector(VectorClocks(), self._ignore, suppressions=self.suppressions)
         given: list[Any] = []
         results: list[Any] = []
-        with watched(detector):
+        with watched(detector, scheduler):
             given = [] if self._setup is None else [self._setup()]
             self._run_tasks(scheduler, given, results)
         if scheduler.error is not None:
@@ -459,13 +459,13 @@ def _target(scheduler: Scheduler, task: Any, function: Callable[..., Any], given
 
 
 @contextlib.contextmanager
-def watched(detector: RaceDetector) -> Iterator[None]:
+def watched(detector: RaceDetector, scheduler: Scheduler) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(tracking(detector.clocks))
         if "tensorflow" in sys.modules:
             from tf1sessions.testing.tensorflow_hooks import watch_graphs
 
-            stack.enter_context(watch_graphs(detector))
+            stack.enter_context(watch_graphs(detector, scheduler))
         try:
             yield
         finally:

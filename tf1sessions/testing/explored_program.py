@@ -232,7 +232,7 @@ class _Order:
     def _watch_tensorflow(self) -> None:
         from tf1sessions.testing.tensorflow_hooks import watch_graphs
 
-        self._watched.enter_context(watch_graphs(self._detector))
+        self._watched.enter_context(watch_graphs(self._detector, self._scheduler))
 
     def _report(self) -> None:
         """Wait for the order's end, report it to the parent, and end the process."""

@@ -52,6 +52,7 @@ class RaceKind(enum.Enum):
     RESTART = "initialized under its users"
     QUEUE = "queue closed under its users"
     FEED = "fed array written during its run"
+    RESULT = "result array written by two threads"
     COORDINATOR = "coordinator that nobody joins"
     PYTHON = "state of a Python function in two runs"
     DEADLOCK = "deadlock"
@@ -78,6 +79,7 @@ class RaceKind(enum.Enum):
 
 _WARNINGS = (
     RaceKind.PYTHON,
+    RaceKind.RESULT,
     RaceKind.VARIABLE,
     RaceKind.RESTART,
     RaceKind.QUEUE,
@@ -124,6 +126,10 @@ WHY = {
         "The array was written while a run used it. It may be read at any time until the run has ended, so the run has "
         "values from before and from after."
     ),
+    RaceKind.RESULT: (
+        "Two threads change an array that a run has returned, and nothing makes one wait for the other: of values that "
+        "are read and written again, an update may be lost."
+    ),
     RaceKind.COORDINATOR: (
         "Threads were started for a Coordinator, and nobody has joined it: their errors are lost, and they may run "
         "while the session is closed."
@@ -158,6 +164,7 @@ FIX = {
     RaceKind.RESTART: "Let all users come to an end, or meet at a barrier, before it is initialized again.",
     RaceKind.QUEUE: "Let the threads that fill the queue end first, or the last of them close it.",
     RaceKind.FEED: "Feed a copy, or wait for the run before the array is used again.",
+    RaceKind.RESULT: "Copy the array in each thread, or hold a lock while it is changed.",
     RaceKind.COORDINATOR: "At the end: coord.request_stop(), then coord.join(threads), before the session is closed.",
     RaceKind.PYTHON: "Hold a lock in the function, around the reading and the writing.",
     RaceKind.DEADLOCK: (

@@ -124,6 +124,7 @@ class Scheduler:
         error: What the strategy raised.
         is_over: Whether tasks are to end where they are.
         is_cut: Whether the strategy did not want it to go on.
+        on_stop: Called in a task's thread when it stops or ends.
         outside: Where tasks waited out of the scheduler's sight.
         names: Of the things that tasks have made, by their identity.
     """
@@ -149,6 +150,7 @@ class Scheduler:
         self.error: Exception | None = None
         self.is_over = self.is_cut = False
         self._waits_for_c = True  # whether time-outs wait for tasks that are away
+        self.on_stop: Callable[[], None] | None = None
         self.outside: set[str] = set()
         self.names: dict[int, Hashable] = {}
 
@@ -181,6 +183,8 @@ class Scheduler:
 
     def leave_by(self, task: Task, error: BaseException | None, *, is_root: bool = True) -> None:
         """Let the calling thread be none any more; an error of a root's is one of the order, SystemExit as well."""
+        if self.on_stop is not None and not self.is_over:
+            self.on_stop()
         task.hide()
         self._ends(task, error, is_root)
 
@@ -278,6 +282,8 @@ class Scheduler:
     ) -> None:
         if self.is_over:
             self._leave()
+        if self.on_stop is not None:
+            self.on_stop()
         with self._guard:
             task.what, task.touching, task.is_ready = what, touching, is_ready
             if self._with_places:

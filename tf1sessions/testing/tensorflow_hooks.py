@@ -38,6 +38,8 @@ from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.python_state import changed_state, functions_of
 from tf1sessions.testing.race_detector import RaceDetector, Repeated
+from tf1sessions.testing.result_arrays import ResultArrays
+from tf1sessions.testing.scheduler import Scheduler
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import HeldArrays, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
@@ -51,9 +53,14 @@ _PROCESS = "the process's default graph"  # TensorFlow gives each thread one; th
 _REMEMBERED = 10_000
 
 
-def watch_graphs(detector: RaceDetector) -> contextlib.AbstractContextManager[None]:
-    """Let a detector know what is done with TensorFlow's graphs and sessions while this lasts."""
-    return TensorFlowHooks(detector).installed()
+def watch_graphs(detector: RaceDetector, scheduler: Scheduler | None = None) -> contextlib.AbstractContextManager[None]:
+    """Let a detector know what is done with TensorFlow's graphs and sessions while this lasts.
+
+    Args:
+        detector: Gets the accesses.
+        scheduler: That of the order that is explored, if one is: what is written to results is known then.
+    """
+    return TensorFlowHooks(detector, scheduler).installed()
 
 
 class _RunAccess(NamedTuple):
@@ -117,7 +124,7 @@ class _States(dict[int, Any]):
 class TensorFlowHooks:
     """The hooks of one detector."""
 
-    def __init__(self, detector: RaceDetector) -> None:
+    def __init__(self, detector: RaceDetector, scheduler: Scheduler | None = None) -> None:
         self._detector = detector
         self._graphs = _States()
         self._born: weakref.WeakKeyDictionary[Any, tuple[Maker, str]] = weakref.WeakKeyDictionary()
@@ -126,6 +133,7 @@ class TensorFlowHooks:
         self._python: dict[Any, Location] = {}
         self._lost = LostGraphs(detector, self._graph)
         self._feeds = HeldArrays(detector)
+        self._results = None if scheduler is None else ResultArrays(detector, scheduler)
         self._local = _Local()
         self._into_python, self._out_of_python = Token(), Token()
         self._undo: list[Callable[[], None]] = []
@@ -423,6 +431,8 @@ class TensorFlowHooks:
             if queues is not None:
                 for queue in queues[1]:
                     acquire(queue)
+            if self._results is not None:
+                self._results.hold(result)
             return result
         finally:
             local.inside = False

@@ -33,7 +33,7 @@ from tf1sessions.testing.publications import Needs
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 
-__all__ = ["HeldArrays", "coordinator_patches", "export_patches", "single_access"]
+__all__ = ["HeldArrays", "coordinator_patches", "export_patches", "sample_of", "single_access"]
 
 #: From how many bytes on an array is guarded. Arbitrary: TensorFlow has copied smaller ones before anybody can write.
 _LARGE = 1024
@@ -65,7 +65,7 @@ class HeldArrays:
         for value in values:
             if type(value) is np.ndarray and value.nbytes >= _LARGE:
                 if value.base is not None:
-                    held = [*(held or ()), (value, _sample(value))]
+                    held = [*(held or ()), (value, sample_of(value))]
                 elif self._hold(value):
                     held = [*(held or ()), (value, None)]
         return held
@@ -75,7 +75,7 @@ class HeldArrays:
         for array, sample in held:
             if sample is None:
                 self._release(array)
-            elif sample != _sample(array):
+            elif sample != sample_of(array):
                 self._report_change()
 
     def _report_change(self) -> None:
@@ -129,7 +129,7 @@ class HeldArrays:
         self._detector.report(RaceKind.FEED, "an array", run, write)
 
 
-def _sample(array: Any) -> bytes:
+def sample_of(array: Any) -> bytes:
     """Return some of an array's elements; an odd step, so that they are not of one column."""
     step = max(1, array.size // _SAMPLED) | 1
     elements = array.reshape(-1) if array.flags.c_contiguous else array.flat  # neither copies all

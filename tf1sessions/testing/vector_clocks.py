@@ -32,7 +32,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.clocks import Clock
@@ -132,6 +132,7 @@ class VectorClocks:
 
     def __init__(self) -> None:
         self.lock = _thread.RLock()  # not threading's: that may be watched
+        self.before_release: Callable[[], None] | None = None  # called in the thread that releases something
         self._local = threading.local()
         self._numbers = itertools.count()
         self._threads: weakref.WeakValueDictionary[int, ThreadState] = weakref.WeakValueDictionary()
@@ -200,6 +201,8 @@ class VectorClocks:
 
     def release(self, token: Any) -> None:
         """Publish by a token what is past for the calling thread, its own accesses included."""
+        if self.before_release is not None:
+            self.before_release()
         with self.lock:
             me = self.thread()
             snapshot = me.released
@@ -297,6 +300,8 @@ class VectorClocks:
 
     def lock_released(self, lock: Any) -> None:
         """Note that the calling thread is about to release a lock; that orders nothing, but see followed_lock()."""
+        if self.before_release is not None:
+            self.before_release()
         with self.lock:
             me = self.thread()
             before = self._lock_releases.get(lock, _NOTHING)
