@@ -36,9 +36,10 @@ def warm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_WarmServe
     environment["PYTHONPATH"] = python_path()  # a server is for commands with an equal one
     command = [sys.executable, "-m", "tf1sessions", "warm"]
     start = [*command, "start", "--idle", str(IDLE_MINUTES)]
-    subprocess.run(start, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # in another folder, as the tests' commands: this one may be a checkout, and the package is then that in it
+    subprocess.run(start, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     yield _WarmServer(folder, mark, set(marked(mark)))
-    subprocess.run([*command, "stop"], env=environment, check=True, stdout=subprocess.PIPE)
+    subprocess.run([*command, "stop"], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE)
 
 
 @pytest.fixture
