@@ -98,3 +98,7 @@ def test_what_is_compared_in_the_library() -> None:
     assert compare.sample(["a plain", "a fed", "b plain", "b fed", "b fed twice", "c"]) == {
         *("a plain", "a fed", "b plain", "b fed twice", "c")
     }
+
+
+def test_the_first_case_of_each_function() -> None:
+    assert compare.first_of_each(["b two", "a one", "a", "b", "c x", "a two"]) == {"b two", "a one", "c x"}

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -96,11 +96,7 @@ def port(
         tf1sessions port src/ --to clean --write --verify "src/train.py --steps 10"
         tf1sessions port train.py --to native --inputs tf.data
     """
-    _check(as_diff, write, out, force)
-    if inputs is not None and to == "py3":
-        raise click.UsageError("--inputs is for --to v1 and the steps after it.")
-    if verified is None and (trace is not None or time_limit is not None):
-        raise click.UsageError("--trace and --time-limit are for --verify.")
+    _check(**click.get_current_context().params)
     from tf1sessions.cli.port_report import PortReport
     from tf1sessions.porting.rewriting.requirements_files import with_requirements
     from tf1sessions.porting.rewriting.rewrite import port as ported
@@ -145,11 +141,27 @@ def port(
         raise click.exceptions.Exit(1)
 
 
-def _check(as_diff: bool, write: bool, out: str | None, force: bool) -> None:
+def _check(
+    to: str,
+    inputs: str | None,
+    as_diff: bool,
+    write: bool,
+    out: str | None,
+    force: bool,
+    verified: str | None,
+    trace: str | None,
+    time_limit: float | None,
+    **others: Any,
+) -> None:
+    """Refuse options that do not go together."""
     if as_diff + write + (out is not None) > 1:
         raise click.UsageError("--diff, --write and --out exclude each other.")
     if force and not write:
         raise click.UsageError("--force is for --write.")
+    if inputs is not None and to == "py3":
+        raise click.UsageError("--inputs is for --to v1 and the steps after it.")
+    if verified is None and (trace is not None or time_limit is not None):
+        raise click.UsageError("--trace and --time-limit are for --verify.")
 
 
 def _read(paths: Sequence[Path]) -> list[SourceText | Unread]:

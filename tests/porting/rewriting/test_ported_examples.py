@@ -19,7 +19,10 @@ from tf1sessions.source import files
 STEPS = ("v1", "clean", "functions")
 #: With the step ``inputs`` before ``functions``.
 INPUTS = "functions with tf.data"
-PLACES = [(step, case) for step in STEPS for case in CASES]
+#: Each step makes its program of that of the step before, so every case is run after the last one, and of the others
+#: each after one.
+PLACES = [(STEPS[-1], case) for case in CASES]
+PLACES += [(STEPS[number % (len(STEPS) - 1)], case) for number, case in enumerate(CASES)]
 PLACES += [(INPUTS, case) for case in CASES if "csv_queue" in case.script]
 
 
