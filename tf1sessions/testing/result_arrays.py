@@ -6,7 +6,7 @@ Data flow::
     Scheduler: a task stops ───────────┐
     VectorClocks: it releases something┴──▶ look(): another sample ── differs ──▶ RaceDetector.access()
 
-NumPy tells nobody what is written to an array. But under the scheduler one thread goes at a time, so what has changed
+NumPy has no event for a write to an array. But under the scheduler one thread goes at a time, so what has changed
 when it stops is its work. What it has written is noted before it releases anything, with the locks that it still holds;
 but for locks that are not watched, as they were made before: so it is a warning.
 """
