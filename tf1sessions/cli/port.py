@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ def port(
         tf1sessions port src/ --to clean --write --verify "src/train.py --steps 10"
         tf1sessions port train.py --to native --inputs tf.data
     """
-    _check(**click.get_current_context().params)
+    _check(click.get_current_context().params)
     from tf1sessions.cli.port_report import PortReport
     from tf1sessions.porting.rewriting.requirements_files import with_requirements
     from tf1sessions.porting.rewriting.rewrite import port as ported
@@ -141,26 +141,15 @@ def port(
         raise click.exceptions.Exit(1)
 
 
-def _check(
-    to: str,
-    inputs: str | None,
-    as_diff: bool,
-    write: bool,
-    out: str | None,
-    force: bool,
-    verified: str | None,
-    trace: str | None,
-    time_limit: float | None,
-    **others: Any,
-) -> None:
+def _check(given: Mapping[str, Any]) -> None:
     """Refuse options that do not go together."""
-    if as_diff + write + (out is not None) > 1:
+    if given["as_diff"] + given["write"] + (given["out"] is not None) > 1:
         raise click.UsageError("--diff, --write and --out exclude each other.")
-    if force and not write:
+    if given["force"] and not given["write"]:
         raise click.UsageError("--force is for --write.")
-    if inputs is not None and to == "py3":
+    if given["inputs"] is not None and given["to"] == "py3":
         raise click.UsageError("--inputs is for --to v1 and the steps after it.")
-    if verified is None and (trace is not None or time_limit is not None):
+    if given["verified"] is None and (given["trace"] is not None or given["time_limit"] is not None):
         raise click.UsageError("--trace and --time-limit are for --verify.")
 
 

@@ -149,7 +149,7 @@ class WatchedLock:
     Locks are used as signals, too: what is released by another thread than the one that acquired it orders that thread
     before the next that acquires it. ``orders`` is set when a Condition is made on it: then every release does.
     ``is_held`` says whether the owner will release it for sure: a recursive lock, or one that was entered by ``with``.
-    One that a thread acquires and another one releases is a signal, and nobody holds it.
+    One that a thread acquires and another one releases is a signal, and held by no thread.
     """
 
     _make: Callable[[], Any] = _thread.allocate_lock

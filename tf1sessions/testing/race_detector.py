@@ -163,7 +163,7 @@ class RaceDetector:
     def repeat(self, repeated: Repeated, frame: FrameType | None, last: int, needs: Any) -> AccessRecord | None:
         """Note the accesses of a place once more, if there is nothing to compare.
 
-        That is so if the thread has released nothing since the last ones, and nobody has asked to compare them again.
+        That is so if the thread has released nothing since the last ones, and no new comparison of them was asked for.
 
         Args:
             repeated: The records of earlier accesses of these kinds.
