@@ -38,8 +38,8 @@ no GPU here: a session's own fraction means nothing
 """,
     "lanes.py": """
 no GPU here: 2 logical CPU devices stand for its parts
-rate 0.1 on /device:CPU:0: weight 0.893
-rate 0.2 on /device:CPU:1: weight 0.994
+rate 0.1 on /device:CPU:N: weight 0.893
+rate 0.2 on /device:CPU:N: weight 0.994
 """,
     "model_parts.py": """
 no GPU here: two logical CPU devices stand for two GPUs
@@ -111,7 +111,9 @@ TOGETHER = ["processes", "multi_worker", "train_aside"]
 def test_prints(names: list[str], run_python: Callable[..., PythonRun]) -> None:
     paths = [str(ROOT / "examples" / "devices" / f"{name}.py") for name in names]
     done = run_python(_RUN, *paths, deadline=120)
-    assert done.stdout == "".join(f"# {path}{OUTPUTS[Path(path).name]}" for path in paths), done.stderr[-3000:]
+    # The first free thread of the pool takes the next job, so that either lane may have either of them.
+    printed = re.sub(r"^(rate \S+ on /device:CPU:)[01]:", r"\1N:", done.stdout, flags=re.M)
+    assert printed == "".join(f"# {path}{OUTPUTS[Path(path).name]}" for path in paths), done.stderr[-3000:]
 
 
 @pytest.mark.gpu
