@@ -95,6 +95,22 @@ for _ in range(30):
 print("weight %.3f of %d" % (weight.numpy(), strategy.num_replicas_in_sync))
 """
 
+#: The same. The second worker begins when there is a file, the first one has a thread that writes all the time.
+LATE_WORKER = f"""
+import json, os, threading, time
+
+def tick():
+    while True:
+        with open("ticks", "a") as file:
+            file.write(".")
+        time.sleep(0.05)
+
+if json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 0:
+    threading.Thread(target=tick, daemon=True).start()
+while not os.path.exists("come") and json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 1:
+    time.sleep(0.05)
+{MULTI_WORKER}"""
+
 # A collective strategy in the session of a server; with the whole batch the losses are those of two workers.
 COLLECTIVE = """
 import json, os

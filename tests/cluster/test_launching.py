@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from plain_jobs import Plain
-from programs import ALONE, BETWEEN_GRAPH, COLLECTIVE, ESTIMATOR, IN_GRAPH, MULTI_WORKER, SUPERVISED
+from programs import ALONE, BETWEEN_GRAPH, COLLECTIVE, ESTIMATOR, IN_GRAPH, LATE_WORKER, MULTI_WORKER, SUPERVISED
 from support import wait_for
 
 pytest_plugins = ("plain_fixture", "warm_commands")
@@ -98,6 +98,20 @@ def test_programs_of_tensorflow_2(plain: Plain) -> None:
     for number in range(2):
         assert "weight 1.500 of 2" in log(plain, "run", f"worker:{number}")
     assert listening  # the servers are on the loopback device
+
+
+def test_servers_of_tensorflow_2_start_when_all_tasks_are_there(plain: Plain) -> None:
+    """Alone a worker would hold Python's lock until its peers come, with a server that listens on all interfaces."""
+    plain.script("workers.py", LATE_WORKER)
+    with launch(plain, "--tf2", "--ps", "0", "--out", "run", "workers.py") as process:
+        mark = plain.folder / "run" / ".claims" / "server-worker:0"
+        wait_for(mark.exists, "the first worker, which is about to start its server", DEADLINE)
+        ticks = plain.folder / "ticks"
+        before = ticks.stat().st_size
+        wait_for(lambda: ticks.stat().st_size > before + 5, "another thread of the first worker")
+        (plain.folder / "come").touch()
+        code, text = ended(process)
+    assert code == 0, text
 
 
 def test_a_collective_strategy_in_sessions_on_servers(plain: Plain) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 __all__ = ["TASK_VARIABLE", "Marks"]
@@ -23,12 +24,17 @@ class Marks:
         self._folder = Path(folder)
 
     def set_server(self, task: str) -> None:
-        """Say that a task has built its server."""
+        """Say that a task has built its server; or, of TensorFlow 2, that it is about to."""
         (self._folder / f"server-{task}").touch()
 
     def has_server(self, task: str) -> bool:
         """Whether that was said."""
         return (self._folder / f"server-{task}").exists()
+
+    def wait_for_servers(self, tasks: Collection[str]) -> None:
+        """Wait until that was said of all these tasks; or until the folder has gone, and with it the run."""
+        while self._folder.exists() and not all(map(self.has_server, tasks)):
+            time.sleep(_POLL_SECS)
 
     def set_joined(self, task: str) -> None:
         """Say that a task waits in ``server.join()``, which never ends."""
