@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tf1sessions.testing.hangs import Deadline
     from tf1sessions.testing.leaks import LeakWatch
     from tf1sessions.testing.races import ExpectedRaces
+    from tf1sessions.testing.suppressions import Suppressions
 
 _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 _ACCEPTED: pytest.StashKey[AcceptedRaces] = pytest.StashKey()
@@ -353,6 +354,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
+def _suppressions(config: pytest.Config) -> Suppressions | None:
+    accepted = config.stash.get(_ACCEPTED, None)
+    return None if accepted is None else accepted.suppressions
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     plan = _plan(pyfuncitem)
@@ -376,7 +382,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
             pyfuncitem.obj(**arguments | {name: value for name, value in made.items() if name in arguments})
 
     if plan.explore is not None:
-        threaded_body.explore(body, plan, pyfuncitem.stash.setdefault(_SECTIONS, []), lambda: _is_over(pyfuncitem))
+        sections, is_over = pyfuncitem.stash.setdefault(_SECTIONS, []), lambda: _is_over(pyfuncitem)
+        threaded_body.explore(body, plan, sections, is_over, _suppressions(pyfuncitem.config))
         return True
     failures = threaded_body.repeat(
         body,
@@ -578,7 +585,6 @@ def graph_races(request: pytest.FixtureRequest) -> Iterator[Any]:
     from tf1sessions.testing.races import ExpectedRaces
     from tf1sessions.testing.races import graph_races as watch
 
-    accepted = request.config.stash.get(_ACCEPTED, None)
-    with watch(suppressions=accepted.suppressions if accepted else None) as races:
+    with watch(suppressions=_suppressions(request.config)) as races:
         request.node.stash[_RACES] = expected = ExpectedRaces(races)
         yield expected
