@@ -255,6 +255,11 @@ def pytest_fixture_setup(
     item = request.config.stash.get(_ITEM, None)
     if item is not None and fixturedef.scope == "function":
         _begin_leaks(item)
+        if (plan := _plan(item)).repeats and fixturedef.argname in plan.each_thread:
+            from tf1sessions.testing.thread_fixtures import made_by_threads
+
+            with made_by_threads(fixturedef):
+                return (yield)
     elif item is not None and (watch := item.stash.get(_LEAKS, None)) is not None:
         with watch.aside():
             return (yield)
@@ -365,6 +370,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not plan.repeats:
         return None
     from tf1sessions.testing import threaded_body
+    from tf1sessions.testing.thread_fixtures import ThreadFixtures
 
     arguments: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
 
@@ -376,9 +382,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
                 name = f"{pyfuncitem.name} in thread {thread.number}"
                 made |= stack.enter_context(values(plan, pyfuncitem.funcargs, name))
-            if "tmp_path" in arguments:
-                made["tmp_path"] = arguments["tmp_path"] / f"thread-{thread.number}-{thread.iteration}"
+            if "tmp_path" in arguments or (plan.each_thread and "tmp_path" in plan.names):
+                folder: Any = pyfuncitem.funcargs["tmp_path"]
+                made["tmp_path"] = folder / f"thread-{thread.number}-{thread.iteration}"
                 made["tmp_path"].mkdir()
+            if plan.each_thread:
+                made |= ThreadFixtures(pyfuncitem, plan.each_thread, made, stack).make()
             pyfuncitem.obj(**arguments | {name: value for name, value in made.items() if name in arguments})
 
     if plan.explore is not None:
