@@ -15,7 +15,17 @@ from typing import Any
 
 import pytest
 from plain_jobs import Plain
-from programs import ALONE, BETWEEN_GRAPH, COLLECTIVE, ESTIMATOR, IN_GRAPH, LATE_WORKER, MULTI_WORKER, SUPERVISED
+from programs import (
+    ALONE,
+    BETWEEN_GRAPH,
+    COLLECTIVE,
+    ESTIMATOR,
+    IN_GRAPH,
+    LATE_WORKER,
+    MULTI_WORKER,
+    SUPERVISED,
+    SYNCHRONOUS,
+)
 from support import wait_for
 
 pytest_plugins = ("plain_fixture", "warm_commands")
@@ -120,6 +130,14 @@ def test_a_collective_strategy_in_sessions_on_servers(plain: Plain) -> None:
     assert code == 0, text
     for number in range(2):
         assert "losses 70.0 29.575 12.495 5.279" in log(plain, "run", f"worker:{number}")
+
+
+def test_the_last_of_synchronous_workers_goes_on(plain: Plain) -> None:
+    """On TensorFlow 1 it waits for ever for tokens, which come when the others send gradients."""
+    plain.script("train.py", SYNCHRONOUS)
+    code, text = ended(launch(plain, "--time-limit", "100", "--out", "run", "train.py"))
+    assert code == 0, text
+    assert int(log(plain, "run", "worker:1").rpartition("steps ")[2].split()[0]) > 30  # for both
 
 
 def test_an_estimator_with_chief_worker_and_evaluator(plain: Plain) -> None:

@@ -48,6 +48,17 @@ class Marks:
         """Say that a task has done its part, and that only its server is still there."""
         (self._folder / f"through-{task}").touch()
 
+    def set_last(self, task: str | None) -> None:
+        """Say that of the tasks that train this is the last one at work; or that there are more again."""
+        for other in self._folder.glob("last-*"):
+            other.unlink(missing_ok=True)
+        if task is not None:
+            (self._folder / f"last-{task}").touch()
+
+    def is_last(self, task: str) -> bool:
+        """Whether that was said."""
+        return (self._folder / f"last-{task}").exists()
+
     def forget(self, task: str) -> None:
         """Take all back that was said of a task: it starts again."""
         for what in ("joined", "server", "through"):

@@ -30,6 +30,7 @@ from ..errors import ConfigError
 from ..horovod import launched
 from ..scripts import importer, program
 from .marks import TASK_VARIABLE, Marks
+from .sync_tokens import TokenGiver
 
 __all__ = ["bind_to_loopback", "execute", "execute_rank", "ignored_options", "own_addresses"]
 
@@ -60,6 +61,7 @@ def execute(payload: Mapping[str, Any]) -> int:
     servers = _Servers(payload["loopback"], json.loads(os.environ["TF_CONFIG"])["cluster"], marks, task)
 
     def wait_for_others(exit_code: int) -> None:
+        servers.end()
         if exit_code == 0 and servers.made:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -91,6 +93,7 @@ class _Servers:
         self._has_trained = False  # whether there was a session on a server
         self._moved: dict[str, str] = {}  # addresses in the program's source -> those of this cluster
         self._warned = False
+        self._tokens: TokenGiver | None = None
         self.made: list[Any] = []  # kept, so that they serve when the program has lost them
 
     def watch(self, face: Any) -> None:
@@ -101,6 +104,13 @@ class _Servers:
         session.__init__ = self._before_session(session.__init__)
         manager = face.train.SessionManager
         manager.wait_for_session = _looking_often(manager.wait_for_session)
+        self._tokens = TokenGiver(face, self._marks, self._task, lambda: self.made[-1].target)
+        self._tokens.watch()
+
+    def end(self) -> None:
+        """The program is through."""
+        if self._tokens is not None:
+            self._tokens.end()
 
     def _after_server(self, original: Callable[..., None], face: Any) -> Callable[..., None]:
         @functools.wraps(original)
