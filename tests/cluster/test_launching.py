@@ -75,6 +75,7 @@ def test_clusters_end_well_three_at_once(plain: Plain) -> None:
         said = log(plain, "a", f"worker:{number}")
         assert "loss True" in said
         assert "ignores intra_op_parallelism_threads in the config of a session on a server" in said
+        assert "Give launch --threads 1, or tf.train.Server(..., config=...)" in said
         config = json.loads(said[said.index("loss True") + 10 :].splitlines()[0])
         assert config["task"] == {"type": "worker", "index": number}
         ports += [address.rpartition(":")[2] for hosts in config["cluster"].values() for address in hosts]

@@ -32,7 +32,7 @@ from ..scripts import importer, program
 from .marks import TASK_VARIABLE, Marks
 from .sync_tokens import TokenGiver
 
-__all__ = ["bind_to_loopback", "execute", "execute_rank", "ignored_options", "own_addresses"]
+__all__ = ["bind_to_loopback", "execute", "execute_rank", "ignored_options", "own_addresses", "server_options"]
 
 _log = logging.getLogger("tf1sessions")
 
@@ -150,9 +150,11 @@ class _Servers:
             ignored = ignored_options(config) if target and config is not None else ()
             if ignored and not self._warned:
                 self._warned = True
+                options = " ".join(server_options(config))
+                options = f"launch {options}, or " if options else ""
                 _log.warning(
                     f"TensorFlow ignores {', '.join(ignored)} in the config of a session on a server: devices and "
-                    "threads are the server's. Give them to tf.train.Server(..., config=...)."
+                    f"threads are the server's. Give {options}tf.train.Server(..., config=...)."
                 )
             self._has_trained = self._has_trained or bool(target)
             address = str(target).removeprefix("grpc://")
@@ -214,6 +216,16 @@ def own_addresses(given: Mapping[str, Any], own: Mapping[str, Sequence[str]]) ->
 def ignored_options(config: Any) -> tuple[str, ...]:
     """Return the names of the options in a ConfigProto that a session on a server does not heed."""
     return tuple(field.name for field, _ in config.ListFields() if field.name in _PROCESS_OPTIONS)
+
+
+def server_options(config: Any) -> list[str]:
+    """Return the options of ``launch`` by which a server gets what a session on it asks for in vain."""
+    asked = {
+        "threads": max(config.intra_op_parallelism_threads, config.inter_op_parallelism_threads, 0),
+        "memory-fraction": round(config.gpu_options.per_process_gpu_memory_fraction, 6),
+        "gpus": config.gpu_options.visible_device_list,
+    }
+    return [f"--{name} {value}" for name, value in asked.items() if value]
 
 
 def bind_to_loopback(port: int) -> None:
