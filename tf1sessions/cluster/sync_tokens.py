@@ -19,6 +19,7 @@ from .marks import Marks
 __all__ = ["TokenGiver"]
 
 _LOOK_SECS = 1.0  # between two looks; arbitrary
+_END_SECS = 5.0  # for the thread to end, which may wait for servers that are gone; arbitrary
 _EMPTY_LOOKS = 3  # after so many looks at an empty queue a token is put there; arbitrary
 
 
@@ -61,7 +62,7 @@ class TokenGiver:
         """End the thread: the program is through."""
         self._over.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(_END_SECS)
 
     def _give_tokens(self, step: Any) -> None:
         while not self._marks.is_last(self._task):
