@@ -330,18 +330,7 @@ def read_plan(item: pytest.Item, settings: Settings) -> ItemPlan:
     """
     names = frozenset(getattr(item, "fixturenames", ()))
     markers = list(item.iter_markers("tf1"))
-    given: dict[str, Any] = {}
-    for marker in reversed(markers):
-        if marker.args:
-            raise _wrong(item, f"tf1({marker.args[0]!r})", f"Give keywords: {', '.join(KEYWORDS)}.")
-        given |= marker.kwargs
-    for name, value in given.items():
-        if name not in KEYWORDS:
-            raise _wrong(item, f"tf1({name}={value!r}): there is no {name!r}", f"Give one of {', '.join(KEYWORDS)}.")
-        check, expected, _ = KEYWORDS[name]
-        if value is not None and not check(value):
-            raise _wrong(item, f"tf1({name}={value!r})", expected)
-    given = {name: value for name, value in given.items() if value is not None}
+    given = _keywords(item, markers)
     _check_pool(item)
     allowed = _allowed_leaks(item)
     asked = given.get("each_thread", ())
@@ -387,6 +376,22 @@ def read_plan(item: pytest.Item, settings: Settings) -> ItemPlan:
     if plan.share is not None and f"tf1_{plan.share}" not in names:
         raise _wrong(item, f"tf1(share={plan.share!r}) without the fixture tf1_{plan.share}", "Ask for it, too.")
     return plan
+
+
+def _keywords(item: pytest.Item, markers: Sequence[pytest.Mark]) -> dict[str, Any]:
+    """Return the keywords of a test's markers, those nearer to it first, checked."""
+    given: dict[str, Any] = {}
+    for marker in reversed(markers):
+        if marker.args:
+            raise _wrong(item, f"tf1({marker.args[0]!r})", f"Give keywords: {', '.join(KEYWORDS)}.")
+        given |= marker.kwargs
+    for name, value in given.items():
+        if name not in KEYWORDS:
+            raise _wrong(item, f"tf1({name}={value!r}): there is no {name!r}", f"Give one of {', '.join(KEYWORDS)}.")
+        check, expected, _ = KEYWORDS[name]
+        if value is not None and not check(value):
+            raise _wrong(item, f"tf1({name}={value!r})", expected)
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _can_run_in_threads(item: pytest.Item, given: Mapping[str, Any], settings: Settings) -> bool:
