@@ -131,7 +131,7 @@ IMPORTERS = ("import_module", "__import__")  # functions that import what their 
 PYTEST = {"pytest", "pytest_timeout"}
 PYTEST_PLUGIN = {
     f"tf1sessions.testing.{name}"
-    for name in ("accepted_races", "fixture_values", "plugin", "settings", "threaded_body")
+    for name in ("accepted_races", "fixture_values", "plugin", "settings", "thread_fixtures", "threaded_body")
 }
 # Used if they are installed, by programs that used them already: imported inside functions, and not declared.
 OPTIONAL = {"PIL", "google", "scipy"}  # google.protobuf comes with TensorFlow

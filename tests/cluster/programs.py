@@ -67,6 +67,38 @@ SUPERVISED = f"""{_head}    chief = FLAGS.task_index == 0
 tf.app.run()
 """
 
+#: With SyncReplicasOptimizer: the chief's first step takes as long as all of the other worker's.
+_head, _ = BETWEEN_GRAPH.split("        train = ")
+_slow = """
+        def wait(value):
+            while FLAGS.task_index == 0 and not os.path.exists("other"):
+                time.sleep(0.05)
+            return value
+
+        slow = tf.py_func(wait, [x], tf.float32)
+        slow.set_shape([None, 2])
+        loss ="""
+SYNCHRONOUS = f"""{_head.replace("dense(x,", "dense(slow,").replace("        loss =", _slow)}
+        optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 2, 2)
+        train = optimizer.minimize(loss, global_step=step)
+    data = np.random.RandomState(FLAGS.task_index).randn(16, 2).astype("f")
+    feed = {{x: data, y: data.dot(np.array([[1.0], [2.0]], "f"))}}
+    chief = FLAGS.task_index == 0
+    hooks = [optimizer.make_session_run_hook(chief), tf.train.StopAtStepHook(last_step=30)]
+    count = 0
+    with tf.train.MonitoredTrainingSession(
+        server.target, is_chief=chief, hooks=hooks, stop_grace_period_secs=1
+    ) as session:
+        while not session.should_stop():
+            session.run([train, step], feed)
+            count += 1
+    print("steps", count)
+    open("other", "w").close()
+
+
+tf.app.run()
+"""
+
 #: Of TensorFlow 2: two workers that learn the mean of what they have.
 MULTI_WORKER = """
 import json, os
@@ -94,6 +126,22 @@ for _ in range(30):
     step()
 print("weight %.3f of %d" % (weight.numpy(), strategy.num_replicas_in_sync))
 """
+
+#: The same. The second worker begins when there is a file, the first one has a thread that writes all the time.
+LATE_WORKER = f"""
+import json, os, threading, time
+
+def tick():
+    while True:
+        with open("ticks", "a") as file:
+            file.write(".")
+        time.sleep(0.05)
+
+if json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 0:
+    threading.Thread(target=tick, daemon=True).start()
+while not os.path.exists("come") and json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 1:
+    time.sleep(0.05)
+{MULTI_WORKER}"""
 
 # A collective strategy in the session of a server; with the whole batch the losses are those of two workers.
 COLLECTIVE = """

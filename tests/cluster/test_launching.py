@@ -15,7 +15,17 @@ from typing import Any
 
 import pytest
 from plain_jobs import Plain
-from programs import ALONE, BETWEEN_GRAPH, COLLECTIVE, ESTIMATOR, IN_GRAPH, MULTI_WORKER, SUPERVISED
+from programs import (
+    ALONE,
+    BETWEEN_GRAPH,
+    COLLECTIVE,
+    ESTIMATOR,
+    IN_GRAPH,
+    LATE_WORKER,
+    MULTI_WORKER,
+    SUPERVISED,
+    SYNCHRONOUS,
+)
 from support import wait_for
 
 pytest_plugins = ("plain_fixture", "warm_commands")
@@ -65,6 +75,7 @@ def test_clusters_end_well_three_at_once(plain: Plain) -> None:
         said = log(plain, "a", f"worker:{number}")
         assert "loss True" in said
         assert "ignores intra_op_parallelism_threads in the config of a session on a server" in said
+        assert "Give launch --threads 1, or tf.train.Server(..., config=...)" in said
         config = json.loads(said[said.index("loss True") + 10 :].splitlines()[0])
         assert config["task"] == {"type": "worker", "index": number}
         ports += [address.rpartition(":")[2] for hosts in config["cluster"].values() for address in hosts]
@@ -100,12 +111,34 @@ def test_programs_of_tensorflow_2(plain: Plain) -> None:
     assert listening  # the servers are on the loopback device
 
 
+def test_servers_of_tensorflow_2_start_when_all_tasks_are_there(plain: Plain) -> None:
+    """Alone a worker would hold Python's lock until its peers come, with a server that listens on all interfaces."""
+    plain.script("workers.py", LATE_WORKER)
+    with launch(plain, "--tf2", "--ps", "0", "--out", "run", "workers.py") as process:
+        mark = plain.folder / "run" / ".claims" / "server-worker:0"
+        wait_for(mark.exists, "the first worker, which is about to start its server", DEADLINE)
+        ticks = plain.folder / "ticks"
+        before = ticks.stat().st_size
+        wait_for(lambda: ticks.stat().st_size > before + 5, "another thread of the first worker")
+        (plain.folder / "come").touch()
+        code, text = ended(process)
+    assert code == 0, text
+
+
 def test_a_collective_strategy_in_sessions_on_servers(plain: Plain) -> None:
     plain.script("collective.py", COLLECTIVE)
     code, text = ended(launch(plain, "--ps", "0", "--time-limit", "60", "--out", "run", "collective.py"))
     assert code == 0, text
     for number in range(2):
         assert "losses 70.0 29.575 12.495 5.279" in log(plain, "run", f"worker:{number}")
+
+
+def test_the_last_of_synchronous_workers_goes_on(plain: Plain) -> None:
+    """On TensorFlow 1 it waits for ever for tokens, which come when the others send gradients."""
+    plain.script("train.py", SYNCHRONOUS)
+    code, text = ended(launch(plain, "--time-limit", "100", "--out", "run", "train.py"))
+    assert code == 0, text
+    assert int(log(plain, "run", "worker:1").rpartition("steps ")[2].split()[0]) > 30  # for both
 
 
 def test_an_estimator_with_chief_worker_and_evaluator(plain: Plain) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 import tf1sessions as t1
 from tf1sessions.errors import ScheduleError
-from tf1sessions.testing import explore
+from tf1sessions.testing import explore, graph_races
 from tf1sessions.testing.reports import Kind
 
 t1.enable_v1_behavior()
@@ -49,6 +50,36 @@ def fails(*functions: Callable[..., Any], **options: Any) -> ScheduleError:
     except ScheduleError as error:
         return error
     raise AssertionError("nothing went wrong")
+
+
+def check_two_jobs_that_may_share_a_worker() -> None:
+    """One run in which they do shows nothing; another order gives each a worker."""
+    workers: list[set[int]] = []
+
+    def body() -> None:
+        graph, mine = tf.Graph(), set()
+        workers.append(mine)
+
+        def build() -> None:
+            mine.add(threading.get_ident())
+            with graph.as_default():
+                tf.constant(1.0)
+
+        with ThreadPoolExecutor(2) as pool:
+            for job in [pool.submit(build) for _ in range(2)]:
+                job.result()
+
+    with graph_races() as races, ThreadPoolExecutor(1) as pool:
+        graph = tf.Graph()
+
+        def build() -> None:
+            with graph.as_default():
+                tf.constant(1.0)
+
+        assert [job.result() for job in [pool.submit(build), pool.submit(build)]] == [None, None]
+    assert races.reports == []
+    error = fails(body)
+    assert "concurrent construction" in str(error) and len(workers[-1]) == 2, error
 
 
 def check_a_lost_update_between_runs() -> None:

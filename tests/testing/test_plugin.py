@@ -471,8 +471,17 @@ def test_races_in_every_test(pytester: pytest.Pytester) -> None:
             assert type(lock).__name__ == "WatchedLock"
             assert type(threading.Lock()).__name__ == "lock"
         """,
+        test_c_explores="""
+        import pytest
+        from test_a_plain import test_two_threads_build as build
+
+        @pytest.mark.tf1(explore=2)
+        def test_explored():
+            build()
+        """,
     )
-    done = run(pytester, "-p", "no:xdist", "test_b_asks.py", "test_a_plain.py")
+    done = run(pytester, "-p", "no:xdist", "test_b_asks.py", "test_a_plain.py", "test_c_explores.py")
+    assert done.outcomes.pop("test_explored") == "failed", done.output
     assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 3, done.output
     done = run(pytester, "-p", "no:xdist", "--tf1-races=true", "test_a_plain.py")
     ends = {"test_two_threads_build": "failed", "test_lock": "passed"}
@@ -482,6 +491,8 @@ def test_races_in_every_test(pytester: pytest.Pytester) -> None:
         for name in ("test_a_plain", "other")
     )
     (pytester.path / "races.toml").write_text("".join(rules))
+    done = run(pytester, "-p", "no:xdist", "--tf1-suppressions=races.toml", "test_c_explores.py")
+    assert done.outcomes == {"test_explored": "passed"}, done.output
     done = run(pytester, "-n", "2", "--tf1-races=true", "--tf1-suppressions=races.toml", "test_a_plain.py")
     assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 2, done.output
     unused = [line for line in done.output.splitlines() if "unused suppression" in line]

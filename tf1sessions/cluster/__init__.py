@@ -13,5 +13,6 @@ In the caller's process, without TensorFlow::
 In a task's process::
 
     task_main.py     runs the program, with its server bound to the loopback interface
+    sync_tokens.py   lets the last worker of a SyncReplicasOptimizer go on
     tf2_main.py      the same for programs of TensorFlow 2, by plain Python
 """

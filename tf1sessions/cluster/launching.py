@@ -311,7 +311,9 @@ class _ServerWatcher:
         with self._lock:
             if index in self._trains:
                 self._training.add(index)
+                self._alone = None
                 if self.marks is not None:
+                    self.marks.set_last(None)
                     self.marks.forget(self._tasks[index].name)
             if index in self._ports:
                 self._started[index] = time.monotonic()
@@ -358,6 +360,8 @@ class _ServerWatcher:
                 self.marks.release()
             if len(self._training) == 1 and self._alone is None:
                 self._alone = (min(self._training), time.monotonic() + _NAMED_SECS)
+                if len(self._trains) > 1:
+                    self.marks.set_last(names[self._alone[0]])
         for index in sorted(done) if not is_last else ():
             self._running.note("is through; its server stays for the other workers", index)
         for index in sorted(self._joined) if is_last else ():
@@ -383,7 +387,7 @@ class _ServerWatcher:
             if alone is not None and alone in self._training and len(self._trains) > 1:
                 self._running.note(
                     f"has been at work for {_NAMED_SECS:g} s since all others are through; with SyncReplicasOptimizer "
-                    "the last one waits for ever for what the others no longer send, as it does on TensorFlow 1",
+                    "a chief waits two minutes for its threads at its end, as on TensorFlow 1",
                     alone,
                 )
             for index in sorted(slow):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 __all__ = ["TASK_VARIABLE", "Marks"]
@@ -23,12 +24,17 @@ class Marks:
         self._folder = Path(folder)
 
     def set_server(self, task: str) -> None:
-        """Say that a task has built its server."""
+        """Say that a task has built its server; or, of TensorFlow 2, that it is about to."""
         (self._folder / f"server-{task}").touch()
 
     def has_server(self, task: str) -> bool:
         """Whether that was said."""
         return (self._folder / f"server-{task}").exists()
+
+    def wait_for_servers(self, tasks: Collection[str]) -> None:
+        """Wait until that was said of all these tasks; or until the folder has gone, and with it the run."""
+        while self._folder.exists() and not all(map(self.has_server, tasks)):
+            time.sleep(_POLL_SECS)
 
     def set_joined(self, task: str) -> None:
         """Say that a task waits in ``server.join()``, which never ends."""
@@ -41,6 +47,17 @@ class Marks:
     def set_through(self, task: str) -> None:
         """Say that a task has done its part, and that only its server is still there."""
         (self._folder / f"through-{task}").touch()
+
+    def set_last(self, task: str | None) -> None:
+        """Say that of the tasks that train this is the last one at work; or that there are more again."""
+        for other in self._folder.glob("last-*"):
+            other.unlink(missing_ok=True)
+        if task is not None:
+            (self._folder / f"last-{task}").touch()
+
+    def is_last(self, task: str) -> bool:
+        """Whether that was said."""
+        return (self._folder / f"last-{task}").exists()
 
     def forget(self, task: str) -> None:
         """Take all back that was said of a task: it starts again."""

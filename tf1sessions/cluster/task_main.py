@@ -30,8 +30,9 @@ from ..errors import ConfigError
 from ..horovod import launched
 from ..scripts import importer, program
 from .marks import TASK_VARIABLE, Marks
+from .sync_tokens import TokenGiver
 
-__all__ = ["bind_to_loopback", "execute", "execute_rank", "ignored_options", "own_addresses"]
+__all__ = ["bind_to_loopback", "execute", "execute_rank", "ignored_options", "own_addresses", "server_options"]
 
 _log = logging.getLogger("tf1sessions")
 
@@ -60,6 +61,7 @@ def execute(payload: Mapping[str, Any]) -> int:
     servers = _Servers(payload["loopback"], json.loads(os.environ["TF_CONFIG"])["cluster"], marks, task)
 
     def wait_for_others(exit_code: int) -> None:
+        servers.end()
         if exit_code == 0 and servers.made:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -91,6 +93,7 @@ class _Servers:
         self._has_trained = False  # whether there was a session on a server
         self._moved: dict[str, str] = {}  # addresses in the program's source -> those of this cluster
         self._warned = False
+        self._tokens: TokenGiver | None = None
         self.made: list[Any] = []  # kept, so that they serve when the program has lost them
 
     def watch(self, face: Any) -> None:
@@ -101,6 +104,13 @@ class _Servers:
         session.__init__ = self._before_session(session.__init__)
         manager = face.train.SessionManager
         manager.wait_for_session = _looking_often(manager.wait_for_session)
+        self._tokens = TokenGiver(face, self._marks, self._task, lambda: self.made[-1].target)
+        self._tokens.watch()
+
+    def end(self) -> None:
+        """The program is through."""
+        if self._tokens is not None:
+            self._tokens.end()
 
     def _after_server(self, original: Callable[..., None], face: Any) -> Callable[..., None]:
         @functools.wraps(original)
@@ -140,9 +150,11 @@ class _Servers:
             ignored = ignored_options(config) if target and config is not None else ()
             if ignored and not self._warned:
                 self._warned = True
+                options = " ".join(server_options(config))
+                options = f"launch {options}, or " if options else ""
                 _log.warning(
                     f"TensorFlow ignores {', '.join(ignored)} in the config of a session on a server: devices and "
-                    "threads are the server's. Give them to tf.train.Server(..., config=...)."
+                    f"threads are the server's. Give {options}tf.train.Server(..., config=...)."
                 )
             self._has_trained = self._has_trained or bool(target)
             address = str(target).removeprefix("grpc://")
@@ -204,6 +216,16 @@ def own_addresses(given: Mapping[str, Any], own: Mapping[str, Sequence[str]]) ->
 def ignored_options(config: Any) -> tuple[str, ...]:
     """Return the names of the options in a ConfigProto that a session on a server does not heed."""
     return tuple(field.name for field, _ in config.ListFields() if field.name in _PROCESS_OPTIONS)
+
+
+def server_options(config: Any) -> list[str]:
+    """Return the options of ``launch`` by which a server gets what a session on it asks for in vain."""
+    asked = {
+        "threads": max(config.intra_op_parallelism_threads, config.inter_op_parallelism_threads, 0),
+        "memory-fraction": round(config.gpu_options.per_process_gpu_memory_fraction, 6),
+        "gpus": config.gpu_options.visible_device_list,
+    }
+    return [f"--{name} {value}" for name, value in asked.items() if value]
 
 
 def bind_to_loopback(port: int) -> None:

@@ -63,6 +63,7 @@ Tests::
     settings.py             options and markers of the plugin
     threaded_body.py        the body of a test in several threads
     fixture_values.py       graphs and sessions for tests
+    thread_fixtures.py      fixtures that each thread of a test makes
     plugin.py               the pytest plugin
 
 A name is fetched from its module when it is used first; TensorFlow is imported by those that need it.

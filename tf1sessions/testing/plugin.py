@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tf1sessions.testing.hangs import Deadline
     from tf1sessions.testing.leaks import LeakWatch
     from tf1sessions.testing.races import ExpectedRaces
+    from tf1sessions.testing.suppressions import Suppressions
 
 _SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 _ACCEPTED: pytest.StashKey[AcceptedRaces] = pytest.StashKey()
@@ -254,6 +255,11 @@ def pytest_fixture_setup(
     item = request.config.stash.get(_ITEM, None)
     if item is not None and fixturedef.scope == "function":
         _begin_leaks(item)
+        if (plan := _plan(item)).repeats and fixturedef.argname in plan.each_thread:
+            from tf1sessions.testing.thread_fixtures import made_by_threads
+
+            with made_by_threads(fixturedef):
+                return (yield)
     elif item is not None and (watch := item.stash.get(_LEAKS, None)) is not None:
         with watch.aside():
             return (yield)
@@ -353,12 +359,18 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
+def _suppressions(config: pytest.Config) -> Suppressions | None:
+    accepted = config.stash.get(_ACCEPTED, None)
+    return None if accepted is None else accepted.suppressions
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     plan = _plan(pyfuncitem)
     if not plan.repeats:
         return None
     from tf1sessions.testing import threaded_body
+    from tf1sessions.testing.thread_fixtures import ThreadFixtures
 
     arguments: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
 
@@ -370,13 +382,17 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
                 name = f"{pyfuncitem.name} in thread {thread.number}"
                 made |= stack.enter_context(values(plan, pyfuncitem.funcargs, name))
-            if "tmp_path" in arguments:
-                made["tmp_path"] = arguments["tmp_path"] / f"thread-{thread.number}-{thread.iteration}"
+            if "tmp_path" in arguments or (plan.each_thread and "tmp_path" in plan.names):
+                folder: Any = pyfuncitem.funcargs["tmp_path"]
+                made["tmp_path"] = folder / f"thread-{thread.number}-{thread.iteration}"
                 made["tmp_path"].mkdir()
+            if plan.each_thread:
+                made |= ThreadFixtures(pyfuncitem, plan.each_thread, made, stack).make()
             pyfuncitem.obj(**arguments | {name: value for name, value in made.items() if name in arguments})
 
     if plan.explore is not None:
-        threaded_body.explore(body, plan, pyfuncitem.stash.setdefault(_SECTIONS, []), lambda: _is_over(pyfuncitem))
+        sections, is_over = pyfuncitem.stash.setdefault(_SECTIONS, []), lambda: _is_over(pyfuncitem)
+        threaded_body.explore(body, plan, sections, is_over, _suppressions(pyfuncitem.config))
         return True
     failures = threaded_body.repeat(
         body,
@@ -578,7 +594,6 @@ def graph_races(request: pytest.FixtureRequest) -> Iterator[Any]:
     from tf1sessions.testing.races import ExpectedRaces
     from tf1sessions.testing.races import graph_races as watch
 
-    accepted = request.config.stash.get(_ACCEPTED, None)
-    with watch(suppressions=accepted.suppressions if accepted else None) as races:
+    with watch(suppressions=_suppressions(request.config)) as races:
         request.node.stash[_RACES] = expected = ExpectedRaces(races)
         yield expected

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,11 @@ KEYWORDS: dict[str, tuple[_Check, str, str]] = {
         'Give a whole number of 1 or more; or one order, such as "A3 B2 A", as an error names it.',
         "run the body in so many orders of its threads, as testing.explore(); or in one that is given",
     ),
+    "each_thread": (
+        lambda value: isinstance(value, (str, list, tuple)) and all(isinstance(name, str) for name in value),
+        'Give names of fixtures: each_thread=["model"].',
+        "fixtures that each thread makes for itself, and those that need them",
+    ),
 }
 
 
@@ -126,6 +131,10 @@ def _checked(check: _Check, kind: Callable[[str], Any]) -> Callable[[str], Any]:
         return value
 
     return read
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.replace(",", " ").split())
 
 
 _LEAKS = ("used", "all", "off")
@@ -205,7 +214,16 @@ OPTIONS = (
     Option(
         "unshareable",
         "fixtures, besides pytest's own, that a test in threads may not have as arguments; separated by commas",
-        lambda text: frozenset(text.replace(",", " ").split()),
+        _names,
+        "Give names of fixtures.",
+        frozenset(),
+        "NAMES",
+    ),
+    Option(
+        "each_thread",
+        "fixtures that each thread of a test makes for itself, and those that need them, instead of one for all; "
+        "separated by commas; those of a class, a module or the session stay one",
+        _names,
         "Give names of fixtures.",
         frozenset(),
         "NAMES",
@@ -227,6 +245,7 @@ class Settings:
     suppressions: str | None
     watch_locks: bool
     unshareable: frozenset[str]
+    each_thread: frozenset[str]
     given: tuple[str, ...]
 
 
@@ -260,6 +279,7 @@ class ItemPlan:
     Attributes:
         used: Whether it uses the plugin: asks for a fixture of it, or has the marker.
         seed, config, timeout, threads, iterations, share, explore: See :data:`KEYWORDS`.
+        each_thread: The fixtures that each thread and iteration makes for itself, besides :attr:`own`.
         names: The fixtures that it and its fixtures ask for.
         allowed: Kinds of leaks that are no failure; None for all of them.
     """
@@ -272,6 +292,7 @@ class ItemPlan:
     iterations: int = 1
     share: str | None = None
     explore: int | str | None = None
+    each_thread: frozenset[str] = frozenset()
     names: frozenset[str] = field(default_factory=frozenset)
     allowed: frozenset[str] | None = field(default_factory=frozenset)
 
@@ -309,23 +330,15 @@ def read_plan(item: pytest.Item, settings: Settings) -> ItemPlan:
     """
     names = frozenset(getattr(item, "fixturenames", ()))
     markers = list(item.iter_markers("tf1"))
-    given: dict[str, Any] = {}
-    for marker in reversed(markers):
-        if marker.args:
-            raise _wrong(item, f"tf1({marker.args[0]!r})", f"Give keywords: {', '.join(KEYWORDS)}.")
-        given |= marker.kwargs
-    for name, value in given.items():
-        if name not in KEYWORDS:
-            raise _wrong(item, f"tf1({name}={value!r}): there is no {name!r}", f"Give one of {', '.join(KEYWORDS)}.")
-        check, expected, _ = KEYWORDS[name]
-        if value is not None and not check(value):
-            raise _wrong(item, f"tf1({name}={value!r})", expected)
-    given = {name: value for name, value in given.items() if value is not None}
+    given = _keywords(item, markers)
     _check_pool(item)
     allowed = _allowed_leaks(item)
+    asked = given.get("each_thread", ())
+    given["each_thread"] = _each_thread(item, [asked] if isinstance(asked, str) else asked, settings)
     if next(item.iter_markers("thread_unsafe"), None) is not None:
         given.pop("threads", None)
         given.pop("share", None)
+        asked = ()
     elif (
         settings.threads is not None
         and "explore" not in given
@@ -356,19 +369,75 @@ def read_plan(item: pytest.Item, settings: Settings) -> ItemPlan:
         raise _wrong(
             item, f"tf1(share={plan.share!r}) of a test that runs once", "Give threads=, iterations= or explore=, too."
         )
+    elif asked:
+        raise _wrong(
+            item, f"tf1(each_thread={asked!r}) of a test that runs once", "Give threads=, iterations= or explore=, too."
+        )
     if plan.share is not None and f"tf1_{plan.share}" not in names:
         raise _wrong(item, f"tf1(share={plan.share!r}) without the fixture tf1_{plan.share}", "Ask for it, too.")
     return plan
 
 
+def _keywords(item: pytest.Item, markers: Sequence[pytest.Mark]) -> dict[str, Any]:
+    """Return the keywords of a test's markers, those nearer to it first, checked."""
+    given: dict[str, Any] = {}
+    for marker in reversed(markers):
+        if marker.args:
+            raise _wrong(item, f"tf1({marker.args[0]!r})", f"Give keywords: {', '.join(KEYWORDS)}.")
+        given |= marker.kwargs
+    for name, value in given.items():
+        if name not in KEYWORDS:
+            raise _wrong(item, f"tf1({name}={value!r}): there is no {name!r}", f"Give one of {', '.join(KEYWORDS)}.")
+        check, expected, _ = KEYWORDS[name]
+        if value is not None and not check(value):
+            raise _wrong(item, f"tf1({name}={value!r})", expected)
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def _can_run_in_threads(item: pytest.Item, given: Mapping[str, Any], settings: Settings) -> bool:
     """Say whether a test that does not ask for it can run in threads."""
-    plan = ItemPlan(used=True, names=frozenset(getattr(item, "fixturenames", ())), threads=2, share=given.get("share"))
+    names, share, each_thread = frozenset(getattr(item, "fixturenames", ())), given.get("share"), given["each_thread"]
+    plan = ItemPlan(used=True, names=names, threads=2, share=share, each_thread=each_thread)
     try:
         _check_repeats(item, plan, settings)
     except UsageError:
         return False
     return True
+
+
+def _each_thread(item: pytest.Item, asked: Sequence[str], settings: Settings) -> frozenset[str]:
+    """Return the fixtures that each thread makes for itself: those that are asked for, and all that need one of them.
+
+    Raises:
+        UsageError: The marker asks for one that only the main thread can make.
+    """
+    found = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    for name in asked:
+        reason = _made_once(name, found[name][-1]) if name in found else None
+        if reason is not None:
+            raise _wrong(item, f"tf1(each_thread={name!r}): {reason}", "Leave it out.")
+    chosen = frozenset(name for name in found if name in settings.each_thread or name in asked)
+    while True:
+        more = {
+            name
+            for name, definitions in found.items()
+            if name in chosen or any(not chosen.isdisjoint(each.argnames) for each in definitions)
+        }
+        more = {name for name in more if _made_once(name, found[name][-1]) is None}
+        if chosen == more:
+            return chosen
+        chosen = frozenset(more)
+
+
+def _made_once(name: str, definition: pytest.FixtureDef[Any]) -> str | None:
+    """Say why a fixture cannot be made for each thread."""
+    if definition.scope != "function":
+        return f"it is made once for a {definition.scope}"
+    if name in FIXTURES or name in OWN:
+        return "what it gives in threads is the plugin's"
+    if inspect.iscoroutinefunction(definition.func) or inspect.isasyncgenfunction(definition.func):
+        return "it is an async function"
+    return UNSHAREABLE.get(name)
 
 
 def _wrong(item: pytest.Item, what: str, next_step: str) -> UsageError:
@@ -434,13 +503,13 @@ def _check_repeats(item: pytest.Item, plan: ItemPlan, settings: Settings) -> Non
     if plan.threads is not None:
         refused = UNSHAREABLE | dict.fromkeys(settings.unshareable, "it is listed in tf1_unshareable")
         for name in info.argnames:
-            if name in refused:
+            if name in refused and name not in plan.each_thread:
                 step = "Take what the test needs of it in a fixture; that runs once, before the threads."
                 raise _wrong(item, f"{what} with the fixture {name!r}: {refused[name]}", step)
     for name, definitions in info.name2fixturedefs.items():
         own = sorted(plan.own.intersection(definitions[-1].argnames) - {"tmp_path"})
-        if own and name not in FIXTURES:
-            step = f"Make {name!r} a function that the test calls"
+        if own and name not in FIXTURES and name not in plan.each_thread:
+            step = f"Give each_thread=[{name!r}]; or make {name!r} a function that the test calls"
             step += "." if own[0] == "tf1_thread" else ', or let all have one: share="session".'
             made = f"{what}: the fixture {name!r} is made once, and {own[0]!r} for each thread and iteration"
             raise _wrong(item, made, step)

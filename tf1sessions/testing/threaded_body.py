@@ -19,12 +19,16 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tf1sessions.errors import ScheduleError
 from tf1sessions.testing.hangs import free
 from tf1sessions.testing.settings import ItemPlan, ThreadInfo
+
+if TYPE_CHECKING:
+    from tf1sessions.testing.suppressions import Suppressions
 
 __all__ = ["BodyFailure", "explore", "raise_first", "repeat"]
 
@@ -119,7 +123,11 @@ def _end(workers: Sequence[threading.Thread]) -> None:
 
 
 def explore(
-    body: Callable[[ThreadInfo], None], plan: ItemPlan, sections: list[tuple[str, str]], is_over: Callable[[], bool]
+    body: Callable[[ThreadInfo], None],
+    plan: ItemPlan,
+    sections: list[tuple[str, str]],
+    is_over: Callable[[], bool],
+    suppressions: Suppressions | None,
 ) -> None:
     """Call the body in many orders of its threads, or in one; the iteration is the number of the order.
 
@@ -128,6 +136,7 @@ def explore(
         plan: The test's; with ``threads`` the body is called in each of them, otherwise in the calling one.
         sections: Gets what was covered, or how to run again the order that went wrong.
         is_over: Whether what is raised ends the test, and is no failure of an order.
+        suppressions: Of the run of pytest: what is no hazard.
 
     Raises:
         ScheduleError: An order went wrong.
@@ -155,7 +164,7 @@ def explore(
     most, replay = (plan.explore, None) if isinstance(plan.explore, int) else (1, plan.explore)
     try:
         with TaskWatcher(PATIENCE_SECS, TIMEOUT_SECS) as watcher:
-            orders = OrdersOf(functions, None, None, plan.seed or 0, (), MAX_STEPS, watcher, is_over)
+            orders = OrdersOf(functions, None, None, plan.seed or 0, (), MAX_STEPS, watcher, is_over, suppressions)
             found = orders.explore(most, None, replay)
     except ScheduleError as error:
         order: str = error.schedule  # type: ignore[attr-defined]

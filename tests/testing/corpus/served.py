@@ -413,6 +413,26 @@ def models_by_thread_local():
 
 
 @right
+def models_given_to_workers():
+    """Jobs of one worker use one model after the other: that they share the worker is no luck."""
+    free, models = queue.Queue(), {}
+    for _ in range(2):
+        free.put(Predictor())
+
+    def begin():
+        models[threading.get_ident()] = free.get()
+
+    def handler():
+        model = models[threading.get_ident()]
+        with model.graph.as_default():
+            model.sess.run(model.y * 2.0, {model.x: [1.0]})
+
+    with concurrent.futures.ThreadPoolExecutor(2, initializer=begin) as executor:
+        for job in [executor.submit(handler) for _ in range(4)]:
+            job.result()
+
+
+@right
 def pool_of_predictors():
     free = queue.Queue()
     for _ in range(2):

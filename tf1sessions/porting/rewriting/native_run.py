@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.porting.replaying import DEFAULT_SEED, recorder
+from tf1sessions.scripts.after_import import AfterImport
 
 from ..ordered_inputs import draw_by_shape, keep_order, seed_python
-from .plain_run import AfterImport
 
 __all__ = ["GivenValues", "main", "read_values", "write_values"]
 

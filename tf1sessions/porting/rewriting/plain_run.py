@@ -6,18 +6,15 @@ before (``TF_USE_LEGACY_KERAS``) counts as it will without the recorder.
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.util
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from collections.abc import Mapping
 from typing import Any
 
 from tf1sessions.porting.replaying import Guided, recorder
+from tf1sessions.scripts.after_import import AfterImport
 
-__all__ = ["AfterImport", "main"]
+__all__ = ["main"]
 
 
 def main(wanted: Mapping[str, Any]) -> int:
@@ -43,28 +40,3 @@ def main(wanted: Mapping[str, Any]) -> int:
         if guided.here():  # and no child that the program has forked
             guided.finish(ended)
     return int(ended["code"])
-
-
-class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls a function as soon as a module is imported as a whole."""
-
-    def __init__(self, module: str, call: Callable[[], None]) -> None:
-        self._module = module
-        self._call = call
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if fullname != self._module:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                self._call()
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec

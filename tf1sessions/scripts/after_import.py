@@ -1,0 +1,37 @@
+"""Calls a function as soon as a program has imported a module. For processes that have no TF1 face."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+__all__ = ["AfterImport"]
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a function as soon as a module is imported as a whole."""
+
+    def __init__(self, module: str, call: Callable[[], None]) -> None:
+        self._module = module
+        self._call = call
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self._module:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                self._call()
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
