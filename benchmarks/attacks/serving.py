@@ -1,4 +1,4 @@
-"""Attacks on `serve`: requests whose numbers lie, by gRPC and by KServe's v2 with binary tensors; models that are replaced."""
+"""Attacks on `serve`: models that are replaced; requests whose numbers lie, by gRPC and KServe's v2 with binaries."""
 
 from __future__ import annotations
 
