@@ -172,7 +172,7 @@ def by_replacing(folder: Path, rng: random.Random) -> str:
 
 
 TRIALS = [
-    Trial("a model that is replaced, with something else there meanwhile", REPLACED, by_replacing, times=60),
+    Trial("a model that is replaced, with something else there meanwhile", REPLACED, by_replacing, times=25),
     Trial("a request of KServe whose numbers lie", ANSWERED, by_kserve, times=400),
     Trial("a tensor of gRPC that is none", ANSWERED, by_grpc, times=400),
 ]
