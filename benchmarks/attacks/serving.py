@@ -41,7 +41,7 @@ def times(number: int) -> bytes:
     tf = t1.tf1
     with tf.Graph().as_default() as graph:
         tf.multiply(tf.placeholder(tf.float32, [None, 2], name="x"), float(number), name="y")
-    return graph.as_graph_def().SerializeToString()
+    return bytes(graph.as_graph_def().SerializeToString())
 
 
 @functools.cache
