@@ -1,4 +1,4 @@
-"""Attacks on `serve`: requests whose numbers lie, by gRPC and by KServe's v2 with binary tensors."""
+"""Attacks on `serve`: models that are replaced; requests whose numbers lie, by gRPC and KServe's v2 with binaries."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import atexit
 import functools
 import http.client
 import json
+import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +23,36 @@ SECS = 30.0
 HAS = b"\x00\x00\x80\x3f" * 2  # 1.0 twice
 NUMBERS = (-(2**63), -8, -1, 0, 1, 2, 7, 8, 9, 2**31, 2**40, 2**62, 2**63 - 1)
 ANSWERED = "answered or refused, and the server is there"
+REPLACED = "the old model answers meanwhile, and then the new one"
+
+
+@functools.cache
+def folder_of_the_server() -> Path:
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@functools.cache
+def times(number: int) -> bytes:
+    """A model with one input of floats [?, 2], which it multiplies; of one size for all small numbers."""
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    with tf.Graph().as_default() as graph:
+        tf.multiply(tf.placeholder(tf.float32, [None, 2], name="x"), float(number), name="y")
+    return bytes(graph.as_graph_def().SerializeToString())
 
 
 @functools.cache
 def server() -> tuple[subprocess.Popen[bytes], int, int]:
-    """A server of a model with one input of floats [?, 2], for all tries of this process; its ports."""
-    import tf1sessions as t1
-
-    tf = t1.tf1
-    folder = Path(tempfile.mkdtemp())
-    with tf.Graph().as_default() as graph:
-        tf.multiply(tf.placeholder(tf.float32, [None, 2], name="x"), 2.0, name="y")
-    (folder / "double.pb").write_bytes(graph.as_graph_def().SerializeToString())
-    words = [sys.executable, "-m", "tf1sessions", "serve", "double.pb", "--port", "0", "--grpc-port", "0"]
+    """A server of two models that double, for all tries of this process; its ports."""
+    folder = folder_of_the_server()
+    for name in ("double.pb", "swapped.pb"):
+        (folder / name).write_bytes(times(2))
+    words = [sys.executable, "-m", "tf1sessions", "serve", "double.pb", "swapped.pb", "--port", "0", "--grpc-port", "0"]
     started = subprocess.Popen(
-        [*words, "--no-access-log"], cwd=folder, stderr=subprocess.STDOUT, stdout=subprocess.PIPE
+        [*words, "--no-access-log", "--poll", "0.05"], cwd=folder, stderr=subprocess.STDOUT, stdout=subprocess.PIPE
     )
     atexit.register(started.kill)
     ports: dict[str, int] = {}
@@ -111,7 +129,50 @@ def by_grpc(folder: Path, rng: random.Random) -> str:
     return seen(str(request))
 
 
+def swapped(port: int) -> float:
+    """What the model that is replaced makes of 1."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECS)
+    connection.request("POST", "/v1/models/swapped:predict", b'{"instances": [[1.0, 1.0]]}')
+    return float(json.loads(connection.getresponse().read())["predictions"][0][0])
+
+
+def by_replacing(folder: Path, rng: random.Random) -> str:
+    """Something else is at the model's path for some looks, and then another model."""
+    port = server()[1]
+    path, aside = folder_of_the_server() / "swapped.pb", folder / "aside"
+    old, status = swapped(port), os.stat(path)
+    new = rng.choice([number for number in range(2, 9) if number != old])
+    between = rng.choice(["nothing", "folder", "full folder", "pipe", "loop", "half", "none"])
+    if between != "none":
+        os.rename(path, aside)
+    if between.endswith("folder"):
+        path.mkdir()
+        if between == "full folder":
+            (path / "README").write_text("no model")
+    elif between == "pipe":
+        os.mkfifo(path)
+    elif between == "loop":
+        path.symlink_to(path)
+    elif between == "half":
+        path.write_bytes(times(new)[:60])
+    time.sleep(rng.choice([0.0, 0.1, 0.4]))
+    if swapped(port) != old:
+        return f"{swapped(port)} in place of {old} with {between} at the path"
+    if between in ("folder", "full folder", "pipe", "loop"):
+        os.rename(path, folder / "between")
+    path.write_bytes(times(new))
+    if rng.random() < 0.5:
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))  # as an archive that is unpacked
+    until = time.monotonic() + SECS
+    while swapped(port) != new:
+        if time.monotonic() > until:
+            return f"still {swapped(port)} in place of {new}, after {between} at the path"
+        time.sleep(0.02)
+    return REPLACED
+
+
 TRIALS = [
+    Trial("a model that is replaced, with something else there meanwhile", REPLACED, by_replacing, times=25),
     Trial("a request of KServe whose numbers lie", ANSWERED, by_kserve, times=400),
     Trial("a tensor of gRPC that is none", ANSWERED, by_grpc, times=400),
 ]

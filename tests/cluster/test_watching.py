@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +13,10 @@ from typing import Any
 import pytest
 from support import wait_for
 
-from tf1sessions.cluster import launching
+from tf1sessions.cluster import launching, task_main
 from tf1sessions.cluster.flags import TaskFlags
 from tf1sessions.cluster.launching import Launch, LaunchSettings, task_jobs
-from tf1sessions.cluster.marks import Marks
+from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
 from tf1sessions.cluster.ports import HeldPorts
 from tf1sessions.cluster.tasks import Cluster
 from tf1sessions.errors import ConfigError
@@ -78,6 +79,41 @@ def test_tasks_may_end_when_the_last_one_is_through(watcher: Any, run: StandIn, 
     marks.set_through("worker:1")
     watcher._release_those_through()
     assert is_released(tmp_path) and len(run.notes) == 1 and run.completed == []
+
+
+@pytest.mark.parametrize("what", ["server", "joined", "through", "released"])
+def test_marks_in_a_folder_that_the_program_has_removed(tmp_path: Path, what: str) -> None:
+    """They are set all the same, and those that the process had set are there again."""
+    folder = tmp_path / "run" / ".claims"
+    folder.mkdir(parents=True)
+    mine = Marks(folder)
+    mine.set_server("worker:1")
+    shutil.rmtree(tmp_path / "run")
+    {
+        "server": lambda: mine.set_server("worker:0"),
+        "joined": lambda: mine.set_joined("worker:0"),
+        "through": lambda: mine.set_through("worker:0"),
+        "released": mine.release,
+    }[what]()
+    assert sorted(os.listdir(folder)) == sorted([what if what == "released" else f"{what}-worker:0", "server-worker:1"])
+    mine.forget("worker:1")
+    mine.repeat()
+    assert not mine.has_server("worker:1")
+
+
+def test_a_rank_that_removes_its_run_folder_has_called_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(payload: Any, end: Callable[[int], None]) -> int:
+        for function in task_main.launched.at_init:
+            function()
+        shutil.rmtree(tmp_path)
+        end(0)
+        return 0
+
+    monkeypatch.setattr(task_main.program, "execute", program)
+    monkeypatch.setattr(task_main.launched, "at_init", [])
+    monkeypatch.setenv(TASK_VARIABLE, "rank:0")
+    task_main.execute_rank({"settings": {"claims_dir": str(tmp_path)}})
+    assert Marks(tmp_path).has_server("rank:0")
 
 
 def test_a_task_that_starts_again_is_not_through(watcher: Any, marks: Marks, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import gzip
 import http.client
 import importlib.util
 import json
+import logging
 import os
 import socket
 import ssl
@@ -244,6 +245,30 @@ def check_a_stop_lets_requests_end() -> None:
         assert not asked.done()
         go_on.set()
         assert asked.result(30) == (200, {"predictions": [2.5]})
+
+
+def check_a_request_that_outlasts_the_stop() -> None:
+    """Its answer says that the server stops; no traceback is in the log."""
+    lines: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = lines.append  # type: ignore[assignment]
+    logging.getLogger("uvicorn.error").addHandler(handler)
+    with (
+        requests_wait() as (began, go_on),
+        concurrent.futures.ThreadPoolExecutor(1) as pool,
+        serving(half(), drain_secs=1.0) as server,
+    ):
+        asked = pool.submit(ask, server, PREDICT, {"instances": [1.0]})
+        assert began.acquire(timeout=30)
+        server.stop()
+        try:
+            status, found = asked.result(60)
+        finally:
+            go_on.set()
+    server.stop()  # once more, which does nothing
+    logging.getLogger("uvicorn.error").removeHandler(handler)
+    assert status == 503 and "the server stops" in found["error"], (status, found)
+    assert not any(line.exc_info for line in lines), lines
 
 
 def check_answers_are_not_held_back() -> None:

@@ -213,11 +213,8 @@ def check_new_versions() -> None:
 
 
 def check_a_file_that_is_replaced() -> None:
-    tf = t1.tf1
     for number in (1.0, 2.0):
-        with tf.Graph().as_default() as graph:
-            tf.multiply(tf.placeholder(tf.float32, [None], name="x"), number, name="y")
-        tf.train.write_graph(graph, ".", f"next{number}.pb", as_text=False)
+        write_times(f"next{number}.pb", number)
     os.rename("next1.0.pb", "one.pb")
     with serving("one.pb") as server:
         assert ask(server, "/v1/models/one:predict", {"instances": [3.0]})[1] == {"predictions": [3.0]}
@@ -225,6 +222,74 @@ def check_a_file_that_is_replaced() -> None:
         wait_for(
             lambda: ask(server, "/v1/models/one:predict", {"instances": [3.0]})[1] == {"predictions": [6.0]}, "2.0"
         )
+
+
+def write_times(path: str, number: float) -> None:
+    """A graph that multiplies x by a number; of one size for all numbers."""
+    tf = t1.tf1
+    with tf.Graph().as_default() as graph:
+        tf.multiply(tf.placeholder(tf.float32, [None], name="x"), number, name="y")
+    tf.train.write_graph(graph, ".", path, as_text=False)
+
+
+def check_what_is_at_a_model_s_path_meanwhile() -> None:
+    """A model is taken up again whatever was at its path before it."""
+    write_times("replaced.pb", 1.0)
+    with serving("replaced.pb") as server:
+
+        def answer() -> object:
+            return ask(server, "/v1/models/replaced:predict", {"instances": [3.0]})[1]
+
+        def statuses() -> list[dict[str, object]]:
+            return ask(server, "/v1/models/replaced")[1]["model_version_status"]
+
+        for number, between in enumerate((lambda: os.mkdir("replaced.pb"), lambda: os.mkfifo("replaced.pb")), 2):
+            os.remove("replaced.pb")
+            before = len(statuses())
+            between()
+            wait_for(lambda before=before: len(statuses()) > before and statuses()[0]["state"] == "END", "a failure")
+            assert answer() == {"predictions": [3.0 * (number - 1)]}
+            os.rename("replaced.pb", f"between{number}")
+            write_times("replaced.pb", float(number))
+            wait_for(lambda number=number: answer() == {"predictions": [3.0 * number]}, f"{number} after {between}")
+
+
+def check_a_file_with_the_times_and_size_of_the_one_before() -> None:
+    write_times("unpacked.pb", 1.0)
+    write_times("other.pb", 2.0)
+    with serving("unpacked.pb") as server:
+        before = os.stat("unpacked.pb")
+        Path("unpacked.pb").write_bytes(Path("other.pb").read_bytes())  # the same inode, as one that was freed may be
+        os.utime("unpacked.pb", ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert os.stat("unpacked.pb").st_size == before.st_size
+        wait_for(
+            lambda: ask(server, "/v1/models/unpacked:predict", {"instances": [3.0]})[1] == {"predictions": [6.0]}, "2.0"
+        )
+
+
+def check_what_did_not_load_is_tried_again() -> None:
+    """For the cause may have been the machine: here files that are unchanged do not load at first."""
+    import tf1sessions.serving.repository as module
+
+    export("again/1", 1.0)
+    original, failures = module.ServedModel, []
+
+    def scarce(settings, version, *others):  # type: ignore[no-untyped-def]
+        if version == 2 and len(failures) < 2:
+            failures.append(version)
+            raise OSError(24, "Too many open files")
+        return original(settings, version, *others)
+
+    module.ServedModel, module._RETRY_SECS = scarce, 0.1  # type: ignore[assignment,misc]
+    try:
+        with serving({"again": {"path": "again"}}) as server:
+            export("again/2", 2.0)
+            wait_for(
+                lambda: ask(server, "/v1/models/again:predict", {"instances": [0.0]})[1] == {"predictions": [2.0]}, "2"
+            )
+    finally:
+        module.ServedModel, module._RETRY_SECS = original, 60.0  # type: ignore[misc]
+    assert failures == [2, 2]
 
 
 def check_what_is_risky_is_refused() -> None:

@@ -79,7 +79,7 @@ def execute_rank(payload: Mapping[str, Any]) -> int:
     """
     marks = Marks(payload["settings"]["claims_dir"])
     launched.at_init.append(functools.partial(marks.set_server, os.environ[TASK_VARIABLE]))
-    return program.execute(payload)
+    return program.execute(payload, end=lambda exit_code: marks.repeat())
 
 
 class _Servers:

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tf1sessions import __version__
+from tf1sessions.errors import ClosedError
 from tf1sessions.serving import kserve, page, tensorflow_rest
 from tf1sessions.serving.answers import NotFound, RequestError, TooLarge, status_of
 from tf1sessions.serving.metrics import CONTENT_TYPE
@@ -86,6 +87,8 @@ def application(service: Service, token: str | None = None) -> Any:
             answer = await handlers.answer(request, model)
         except ClientDisconnect:
             answer = HttpAnswer(b"", 499)
+        except asyncio.CancelledError:  # by uvicorn, when the time for requests to end is up
+            answer = _of_error(ClosedError("the server stops", where=path, next_step="Ask another server."), path)
         except Exception as error:
             answer = _of_error(error, path)
         if model is not None:

@@ -11,6 +11,7 @@ import errno
 import logging
 import signal
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -106,7 +107,8 @@ class HttpServer:
         config.load()
         self._listeners = list(listeners)
         self._server = uvicorn.Server(config)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None  # while it runs
+        self._loop_lock = threading.Lock()  # so that no stop reaches a loop that has just been closed
 
     def run(self, stopping: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
         """Serve until :meth:`stop`, or with ``signals`` until SIGTERM or SIGINT.
@@ -134,13 +136,19 @@ class HttpServer:
         try:
             await self._server._serve(self._listeners)
         finally:
+            with self._loop_lock:
+                self._loop = None
             for listener in self._listeners:
                 listener.close()
 
     def stop(self) -> None:
-        """Take no new connections, let requests end, and return from :meth:`run`. From any thread."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._stop)
+        """Take no new connections, let requests end, and return from :meth:`run`; afterwards it does nothing.
+
+        From any thread.
+        """
+        with self._loop_lock:
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._stop)
 
     @property
     def started(self) -> bool:

@@ -8,7 +8,8 @@
                                                                           closed after its last request
 
 A version is loaded beside the old one, which answers until the new one can; one version is loaded at a time. One that
-does not load leaves the old one in place, and is tried again when its files change.
+does not load leaves the old one in place, and is tried again when its files change, and now and then: what failed may
+have been the machine's, which had no memory or descriptors left.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ __all__ = ["ModelRepository", "VersionStatus"]
 
 logger = logging.getLogger("tf1sessions.serving")
 
+_RETRY_SECS = 60.0  # until what did not load is tried again, as in TensorFlow Serving; twice as long each time,
+_MOST_RETRY_SECS = 3600.0  # up to this
+
 
 @dataclass
 class VersionStatus:
@@ -43,6 +47,8 @@ class VersionStatus:
         error_code: ``"OK"``, or ``"UNKNOWN"`` when it could not be loaded.
         error_message: Why.
         stamp: Of its files, when that was so.
+        tries: How often these files did not load.
+        retry_at: When they are tried again, on the monotonic clock.
     """
 
     version: int
@@ -50,6 +56,12 @@ class VersionStatus:
     error_code: str = "OK"
     error_message: str = ""
     stamp: tuple[Any, ...] = ()
+    tries: int = 0
+    retry_at: float = 0.0
+
+    def keeps_failing(self, stamp: tuple[Any, ...]) -> bool:
+        """Return whether files with this stamp did not load, and shall not yet be tried again."""
+        return self.error_code != "OK" and self.stamp == stamp and time.monotonic() < self.retry_at
 
 
 class _Host:
@@ -268,8 +280,8 @@ class ModelRepository:
             if each.version in host.loaded:  # a number stands for one thing
                 continue
             status = host.statuses.get(each.version)
-            if status is not None and status.error_code != "OK" and status.stamp == each.stamp:
-                continue  # it did not load as it is
+            if status is not None and status.keeps_failing(each.stamp):
+                continue
             if first or before.get(each.version) == each.stamp:
                 wanted.append(each)
         return wanted
@@ -277,14 +289,16 @@ class ModelRepository:
     def _load(self, host: _Host, found: Found, first: bool) -> None:
         settings = host.settings
         version = found.version
-        host.statuses[version] = VersionStatus(version, "LOADING")
+        before, host.statuses[version] = host.statuses.get(version), VersionStatus(version, "LOADING")
         started = time.monotonic()
         try:
             served = ServedModel(settings, version, found.path, self.limits, self._config_of(settings))
         except Exception as error:
             kind = type(error).__name__
             message = str(error) if isinstance(error, Tf1SessionsError) else f"{kind}: {error}"
-            host.statuses[version] = VersionStatus(version, "END", "UNKNOWN", message, found.stamp)
+            tries = 1 + (before.tries if before is not None and before.stamp == found.stamp else 0)
+            retry_at = time.monotonic() + min(_RETRY_SECS * 2 ** min(tries - 1, 10), _MOST_RETRY_SECS)
+            host.statuses[version] = VersionStatus(version, "END", "UNKNOWN", message, found.stamp, tries, retry_at)
             if first and found.only:
                 raise
             logger.error("model %s, version %d does not load: %s", settings.name, version, message)

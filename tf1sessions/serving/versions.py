@@ -13,6 +13,7 @@ from tf1sessions.files import walk
 __all__ = ["Found", "versions_on_disk"]
 
 _MOST_FILES = 10_000  # of a version that are looked at; arbitrary
+_NUMBERED = ("numbered",)  # in place of a stamp: that the path was a folder of numbers. An empty folder's stamp is ()
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def versions_on_disk(path: str, count: int, known: dict[tuple[Any, ...], int]) -
     Args:
         path: A folder with numbered folders, or a model.
         count: How many of the numbered ones, the highest.
-        known: Of this model: stamp -> number, of versions without numbers; changed here.
+        known: Of this model, kept for it between calls: stamp -> number, of versions without numbers; changed here.
 
     Raises:
         OSError: The path is not there, or cannot be read.
@@ -46,10 +47,10 @@ def versions_on_disk(path: str, count: int, known: dict[tuple[Any, ...], int]) -
     numbered = _numbered(path)
     if numbered:
         chosen = sorted(numbered)[-count:]
-        known[()] = 0  # a folder of numbers
+        known[_NUMBERED] = 0
         return [Found(number, numbered[number], _stamp(numbered[number]), len(numbered) == 1) for number in chosen]
     stamp = _stamp(path)
-    if () in known:
+    if _NUMBERED in known:
         return []
     if stamp not in known:
         known[stamp] = max(known.values(), default=0) + 1
@@ -69,7 +70,11 @@ def _numbered(path: str) -> dict[int, str]:
 
 
 def _stamp(path: str) -> tuple[Any, ...]:
-    """Return a value that changes when the files of a model do: names, times and sizes."""
+    """Return a value that changes when the files of a model do: names, times and sizes.
+
+    The time of the last change of the inode is among them: archives and copies set the time of modification to what
+    it was elsewhere, models of one architecture have one size, and file systems give a freed inode's number again.
+    """
     if os.path.isdir(path):
         files = [os.path.join(folder, name) for folder, _, names in walk(path) for name in names]
     elif os.path.exists(path):
@@ -84,5 +89,5 @@ def _stamp(path: str) -> tuple[Any, ...]:
             status = os.stat(name)
         except OSError:  # it went meanwhile
             continue
-        stamps.append((name, status.st_mtime_ns, status.st_size, status.st_ino))
+        stamps.append((name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
     return tuple(stamps)
