@@ -58,16 +58,16 @@ class Service:
 
     def check(self, inputs: Mapping[str, NDArray[Any]]) -> None:
         """Raises TooLarge for more rows or bytes than a request may have, and RequestError for an empty batch."""
-        total = 0
+        total, is_empty = 0, bool(inputs)
         for name, array in inputs.items():
-            if array.ndim and array.shape[0] > self.limits.rows:
-                raise TooLarge(
-                    f"The input {name!r} has {array.shape[0]} rows, and a request at most {self.limits.rows}"
-                )
+            rows = len(array) if array.ndim else 1
+            if rows > self.limits.rows:
+                raise TooLarge(f"The input {name!r} has {rows} rows, and a request at most {self.limits.rows}")
+            is_empty = is_empty and not rows
             total += array.nbytes if array.dtype.kind != "O" else sum(map(_length, array.flat))
         if total > self.limits.decoded_bytes:
             raise TooLarge(f"The inputs have {total} bytes, and a request at most {self.limits.decoded_bytes}")
-        if inputs and all(array.ndim and not array.shape[0] for array in inputs.values()):
+        if is_empty:
             raise RequestError("The batch is empty: no input has a row")
 
     async def infer(
@@ -136,7 +136,7 @@ class Service:
 
     def note(self, name: str, protocol: str, status: int, started: float) -> None:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
-        known = name if name in self.repository.names else ""
+        known = name if name in self.repository else ""
         self.metrics.note(known, protocol, status, time.monotonic() - started)
 
 
