@@ -159,7 +159,7 @@ class LocalServer:
         finally:
             with self._lock:
                 self._busy -= 1
-                if self._closed:
+                if not self._busy:
                     self._idle.notify_all()
             if name:
                 self._service.note(name, "local", status, started)
