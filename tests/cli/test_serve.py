@@ -16,7 +16,6 @@ from support import ROOT
 
 from tf1sessions.cli.main import cli
 
-pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 FROZEN = ROOT / "tests" / "golden" / "data" / "models" / "frozen.pb"

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import struct
 import sys
 import threading
@@ -501,6 +502,17 @@ def check_numbers_are_written_with_few_digits() -> None:
     )
     even = json_arrays.outputs_as_columns({"y": np.linspace(0, 9, 999).astype(np.float32)})["outputs"]
     assert [each for each in even if len(repr(each)) > 12] == []
+
+
+def check_the_page_and_what_its_form_is_made_of() -> None:
+    with serving(half()) as server:
+        status, page = ask(server, "/")
+        text = page.decode()
+        assert status == 200
+        assert set(re.findall(r'by\("(\w+)"\)', text)) == set(re.findall(r' id="(\w+)"', text))
+        [version] = ask(server, "/figures")[1]["models"][0]["versions"]
+        methods = {name: signature["method"] for name, signature in version["signatures"].items()}
+        assert methods == {"serving_default": "predict", "regress_x": "regress", "classify_x": "classify"}
 
 
 def check_long_requests() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 _PROGRAM = """

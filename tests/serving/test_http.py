@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 PROGRAM = "http_checks.py"

@@ -610,7 +610,7 @@ class Batcher:
                 return  # it was taken away: see _wait_for_work
             self._turn = None
             self._expected_rows = 0
-            if batch:
+            if len(batch) > 1 or (batch and self._queue):
                 key = batch[0].key
                 callers = [*batch, *[each for each in self._queue if each.key == key]]
                 if len(callers) > 1 and self._pause:
@@ -744,16 +744,16 @@ class Batcher:
 
     def _run(self, batch: Sequence[_OwnRows | _BatchedRows]) -> list[Any]:
         started = time.monotonic()
+        sizes: list[tuple[int, int]] = []
         try:
-            return self._call.run([request.rows for request in batch], self._note_run)
+            return self._call.run([request.rows for request in batch], sizes)
         finally:
             with self._lock:
-                self._record.runs.append(time.monotonic() - started)
-
-    def _note_run(self, rows: int, padding: int) -> None:
-        with self._lock:
-            self._record.batch_sizes[rows] += 1
-            self._record.padded_rows += padding
+                record = self._record
+                record.runs.append(time.monotonic() - started)
+                for rows, padding in sizes:
+                    record.batch_sizes[rows] += 1
+                    record.padded_rows += padding
 
 
 @without_collection

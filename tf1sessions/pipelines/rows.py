@@ -39,16 +39,18 @@ _CHECKED_ROWS = 16
 _EPSILONS = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Rows:
     """The fed rows of one request.
 
     Attributes:
-        values: An array for each input, in the order of the inputs; None for one that is left out.
+        given: Which inputs are given, by their positions.
+        values: An array for each of them.
         count: How many rows.
         key: Equal for requests that may share a run.
     """
 
+    given: tuple[int, ...]
     values: tuple[Any, ...]
     count: int
     key: tuple[Any, ...]
@@ -92,6 +94,7 @@ class RowCall:
         self._sizes = _read_sizes(max_batch_size, allowed_batch_sizes, fixed_rows)
         self.max_rows = self._sizes[-1] if self._sizes else max_batch_size
         self.names = tuple(each.name for each in self._inputs)
+        self._all_names = set(self.names)
         self._unchecked = check
         if check and self.changed_by is not None:
             raise ConfigError(
@@ -124,14 +127,20 @@ class RowCall:
         Raises:
             UsageError: An input is missing, unknown, or has another dtype or shape; or there are too many rows.
         """
-        values = self._in_order(args, named)
         rows: int | None = None
+        given: list[int] = []
+        values: list[Any] = []
         key: list[Any] = []
-        for index, each in enumerate(self._inputs):
-            if values[index] is None:
+        for index, (each, value) in enumerate(zip(self._inputs, self._in_order(args, named), strict=True)):
+            if value is None:
+                if not each.optional:
+                    next_step = f"The inputs are {', '.join(self.names)}."
+                    raise UsageError(f"input {each.name!r} is missing", next_step=next_step)
                 key.append(None)
                 continue
-            array = values[index] = each.array(values[index])
+            array = each.array(value)
+            given.append(index)
+            values.append(array)
             if not each.has_rows:
                 key.append(_Same(array))
                 continue
@@ -151,9 +160,13 @@ class RowCall:
                 f" the graph changes something: {self.changed_by}",
                 next_step="Ask for fewer rows at a time.",
             )
-        return Rows(tuple(values), rows, tuple(key))
+        return Rows(tuple(given), tuple(values), rows, tuple(key))
 
     def _in_order(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> list[Any]:
+        """The value of each input; None for one that is left out."""
+        by_name = args[0] if len(args) == 1 and not named and type(args[0]) is dict else {} if args else named
+        if by_name.keys() == self._all_names:  # most requests
+            return [by_name[name] for name in self.names]
         known = ", ".join(self.names)
         pairs = list(named.items())
         if args and isinstance(args[0], Mapping):
@@ -170,31 +183,28 @@ class RowCall:
             if index is None:
                 raise UsageError(f"there is no input {name!r}", next_step=f"The inputs are {known}.")
             values[index] = value
-        for each, value in zip(self._inputs, values, strict=True):
-            if value is None and not each.optional:
-                raise UsageError(f"input {each.name!r} is missing", next_step=f"The inputs are {known}.")
         return values
 
     # -- from rows to results --------------------------------------------------------------------------------------
 
-    def run(self, batch: Sequence[Rows], note: Callable[[int, int], None]) -> list[Any]:
+    def run(self, batch: Sequence[Rows], sizes: list[tuple[int, int]]) -> list[Any]:
         """Runs the rows of one key together, or those of one request that are too many in parts.
 
         Args:
             batch: At most ``max_rows`` rows, or one request.
-            note: Called with the rows and the padding of each run, before it.
+            sizes: Gets the rows and the padding of each run, before it.
 
         Returns:
             For each request its results, in the structure of the fetches. Each array is its own.
         """
-        given = tuple(index for index, value in enumerate(batch[0].values) if value is not None)
-        columns = [[each.values[index] for each in batch] for index in given]
-        count = sum(each.count for each in batch)
+        given = batch[0].given
+        columns = [list(column) for column in zip(*[each.values for each in batch], strict=True)]
+        count = sum([each.count for each in batch])
         if self._unchecked and count > 1 and batch[0].key not in self._checked:
             self._check_rows(given, columns)
             self._checked.append(batch[0].key)
         if count <= self.max_rows:
-            results = self._run_padded(given, columns, count, note)
+            results = self._run_padded(given, columns, count, sizes)
         else:
             runs = [
                 self._run_padded(
@@ -204,7 +214,7 @@ class RowCall:
                         for index, column in zip(given, columns, strict=True)
                     ],
                     min(self.max_rows, count - start),
-                    note,
+                    sizes,
                 )
                 for start in range(0, count, self.max_rows)
             ]
@@ -232,7 +242,7 @@ class RowCall:
                 [value[chosen] if self._inputs[index].has_rows else value]
                 for index, value in zip(given, joined, strict=True)
             ]
-            return self._run_padded(given, values, len(chosen), lambda rows, padding: None)  # padding is at the end
+            return self._run_padded(given, values, len(chosen), [])  # padding is at the end
 
         order = list(range(count))
         together, backwards, alone = run(order), run(order[::-1]), [run([row]) for row in order]
@@ -251,7 +261,7 @@ class RowCall:
                         )
 
     def _run_padded(
-        self, given: tuple[int, ...], columns: list[list[Any]], count: int, note: Callable[[int, int], None]
+        self, given: tuple[int, ...], columns: list[list[Any]], count: int, sizes: list[tuple[int, int]]
     ) -> list[Any]:
         """Runs ``count`` rows at an allowed size; the padding is at the end of the results."""
         size = self._sizes[bisect.bisect_left(self._sizes, count)] if self._sizes else count
@@ -259,7 +269,7 @@ class RowCall:
             _join(column, size - count) if self._inputs[index].has_rows else column[0]
             for index, column in zip(given, columns, strict=True)
         ]
-        note(count, size - count)
+        sizes.append((count, size - count))
         results: list[Any] = self._call(given)(*values)
         for index, output in enumerate(self._outputs):
             if output.has_rows:
@@ -521,9 +531,12 @@ def _read_fetches(
 def _structure(item: Any, name: Any, leaves: list[tuple[Any, Any]]) -> Callable[[Sequence[Any]], Any]:
     """Collects the leaves of fetches, each with its key in a dict; returns what builds the same of their results."""
     if isinstance(item, Mapping):
-        keys = list(item)
-        parts = [_structure(each, key, leaves) for key, each in item.items()]
+        keys, start = list(item), len(leaves)
         kind: Any = type(item) if isinstance(item, dict) else dict
+        if not any(isinstance(each, (Mapping, list, tuple)) for each in item.values()):
+            leaves += item.items()
+            return lambda results: kind(zip(keys, results[start : start + len(keys)], strict=True))
+        parts = [_structure(each, key, leaves) for key, each in item.items()]
         return lambda results: kind((key, part(results)) for key, part in zip(keys, parts, strict=True))
     if isinstance(item, (list, tuple)):
         parts = [_structure(each, None, leaves) for each in item]

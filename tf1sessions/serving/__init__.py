@@ -9,6 +9,7 @@
     served_model.py      ServedModel: a loaded version, with a batcher for each signature
     service.py           Service: what all protocols share: limits, the call, counts
     answers.py           errors as statuses of HTTP and gRPC
+    deadlines.py         what is late, by one timer for all
     metrics.py           counts and latencies, and their text for Prometheus
     json_arrays.py       arrays from JSON and back, as TensorFlow Serving has them
     examples.py          tf.Example messages for classify and regress

@@ -29,6 +29,7 @@ from tf1sessions import __version__
 from tf1sessions.errors import ClosedError
 from tf1sessions.serving import kserve, page, tensorflow_rest
 from tf1sessions.serving.answers import NotFound, RequestError, TooLarge, status_of
+from tf1sessions.serving.deadlines import Deadlines
 from tf1sessions.serving.metrics import CONTENT_TYPE
 from tf1sessions.serving.service import Service
 
@@ -42,6 +43,7 @@ _OPEN = {"/", "/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"}
 _MODEL = re.compile(
     r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d{1,18}))?(?::(?P<method>\w+)|(?P<metadata>/metadata))?"
 )
+_JSON_LENGTH = kserve.HEADER.lower().encode("ascii")
 _MODEL_V2 = re.compile(r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?(?P<what>/ready|/infer|)")
 
 
@@ -55,6 +57,32 @@ class HttpAnswer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass
+class _Request:
+    """A request, from ASGI's scope.
+
+    Attributes:
+        path: Unquoted.
+        method: In capitals.
+        headers: By their names in small letters; the last of a name.
+        receive: ASGI's function for the body.
+    """
+
+    path: str
+    method: str
+    headers: dict[bytes, bytes]
+    receive: Callable[[], Any]
+
+    def header(self, name: bytes) -> str | None:
+        """A header's value, or None."""
+        value = self.headers.get(name)
+        return None if value is None else value.decode("latin-1")
+
+
+class _ClientGone(Exception):
+    """The client closed the connection before its request was here."""
+
+
 class _Problem(RequestError):
     """A request that is refused before a handler sees it."""
 
@@ -65,27 +93,24 @@ class _Problem(RequestError):
 
 
 def application(service: Service, token: str | None = None) -> Any:
-    """The application; needs the package ``starlette``.
+    """The application.
 
     Args:
         service: Where the models are.
         token: What clients have to show, as ``Authorization: Bearer TOKEN``; None when anybody may ask.
     """
-    from starlette.requests import ClientDisconnect, Request
-
     handlers = _Handlers(service, token)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        """Without Starlette's router, middleware and responses, which take as long as the rest of a small request."""
         if scope["type"] != "http":
             return
-        request = Request(scope, receive)
         started = time.monotonic()
-        path = request.scope["path"]
+        path = scope["path"]
+        request = _Request(path, scope["method"], dict(scope["headers"]), receive)
         model = _MODEL.fullmatch(path) or _MODEL_V2.fullmatch(path)
         try:
             answer = await handlers.answer(request, model)
-        except ClientDisconnect:
+        except _ClientGone:
             answer = HttpAnswer(b"", 499)
         except asyncio.CancelledError:  # by uvicorn, when the time for requests to end is up
             answer = _of_error(ClosedError("the server stops", where=path, next_step="Ask another server."), path)
@@ -94,7 +119,7 @@ def application(service: Service, token: str | None = None) -> Any:
         if model is not None:
             handlers.count(model, answer.status, started)
         if access.isEnabledFor(logging.INFO):
-            client = request.client.host if request.client else "-"
+            client = scope["client"][0] if scope["client"] else "-"
             access.info(
                 '%s "%s %s" %d %d %.1fms',
                 *(client, request.method, path, answer.status, len(answer.body), 1000 * (time.monotonic() - started)),
@@ -125,6 +150,7 @@ class _Handlers:
     def __init__(self, service: Service, token: str | None) -> None:
         self._service = service
         self._token = None if token is None else token.encode("utf-8")
+        self._bodies = Deadlines(service.limits.body_secs)  # for their arrival
 
     def count(self, model: re.Match[str], status: int, started: float) -> None:
         """Count a request for a model, if it is one that runs it."""
@@ -132,9 +158,9 @@ class _Handlers:
         if runs:
             self._service.note(model["name"], protocol, status, started)
 
-    async def answer(self, request: Any, model: re.Match[str] | None) -> HttpAnswer:
+    async def answer(self, request: _Request, model: re.Match[str] | None) -> HttpAnswer:
         """Answer a request; ``model`` is what its address says of a model."""
-        path = request.scope["path"]
+        path = request.path
         self._check_origin(request)
         if self._token is not None and path not in _OPEN:
             self._check_token(request)
@@ -147,11 +173,11 @@ class _Handlers:
 
     # -- the two interfaces
 
-    async def _rest(self, request: Any, found: re.Match[str], version: int | None) -> HttpAnswer:
+    async def _rest(self, request: _Request, found: re.Match[str], version: int | None) -> HttpAnswer:
         method, name = found["method"], found["name"]
         if method is not None:
             if method not in tensorflow_rest.METHODS or request.method != "POST":
-                raise RequestError(f"Malformed request: {request.method} {request.scope['path']}")
+                raise RequestError(f"Malformed request: {request.method} {request.path}")
             body = await self._body(request)
             return HttpAnswer(await tensorflow_rest.answer(self._service, name, version, method, body))
         _check_get(request)
@@ -160,13 +186,13 @@ class _Handlers:
             return HttpAnswer(tensorflow_rest.metadata(repository.find(name, version)))
         return HttpAnswer(tensorflow_rest.status(repository.statuses(name, version)))
 
-    async def _v2(self, request: Any, found: re.Match[str], version: int | None) -> HttpAnswer:
+    async def _v2(self, request: _Request, found: re.Match[str], version: int | None) -> HttpAnswer:
         name, repository = found["name"], self._service.repository
         if found["what"] == "/infer":
             if request.method != "POST":
                 raise _Problem(f"{request.method} is not allowed here", 405, {"Allow": "POST"})
             body = await self._body(request)
-            given = await kserve.infer(self._service, name, version, body, request.headers.get(kserve.HEADER))
+            given = await kserve.infer(self._service, name, version, body, request.header(_JSON_LENGTH))
             if given.json_bytes is None:
                 return HttpAnswer(given.body)
             headers = {kserve.HEADER: str(given.json_bytes)}
@@ -178,7 +204,7 @@ class _Handlers:
         versions = [each.version for each in repository.loaded() if each.name == name]
         return HttpAnswer(kserve.model_metadata(served, versions))
 
-    def _other(self, request: Any, path: str) -> HttpAnswer:
+    def _other(self, request: _Request, path: str) -> HttpAnswer:
         plain: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: HttpAnswer(page.html(), content_type="text/html; charset=utf-8", headers=page.HEADERS),
             "/figures": lambda: HttpAnswer(page.figures(self._service)),
@@ -203,34 +229,34 @@ class _Handlers:
 
     # -- what a request has to be like
 
-    def _check_token(self, request: Any) -> None:
-        given = request.headers.get("Authorization", "")
+    def _check_token(self, request: _Request) -> None:
+        given = request.header(b"authorization") or ""
         scheme, _, shown = given.partition(" ")
         assert self._token is not None
         if not hmac.compare_digest(shown.strip().encode("utf-8"), self._token) or scheme.lower() != "bearer":
             raise _Problem("the token is missing or wrong", 401, {"WWW-Authenticate": "Bearer"})
 
-    def _check_origin(self, request: Any) -> None:
+    def _check_origin(self, request: _Request) -> None:
         """Refuses what a page of another site makes a browser send."""
-        origin = request.headers.get("Origin")
-        if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
+        origin = request.header(b"origin")
+        if origin is not None and origin.partition("://")[2] != request.header(b"host"):
             raise _Problem(f"requests from pages of {origin} are refused", 403)
 
-    async def _body(self, request: Any) -> bytes:
+    async def _body(self, request: _Request) -> bytes:
         """The body of a request, decompressed, within the limits of size and time."""
         limits = self._service.limits
-        length = request.headers.get("Content-Length", "0")
-        if length.isascii() and length.isdigit() and int(length[:18]) > limits.body_bytes:
-            raise TooLarge(f"the body has {length} bytes, and may have {limits.body_bytes}")
+        length = request.headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length[:18]) > limits.body_bytes:
+            raise TooLarge(f"the body has {length.decode()} bytes, and may have {limits.body_bytes}")
         body = await self._received(request)
-        encoding = request.headers.get("Content-Encoding", "identity").lower()
+        encoding = (request.header(b"content-encoding") or "identity").lower()
         if encoding == "identity":
             return body
         if encoding not in ("gzip", "deflate"):
             raise _Problem(f"the content encoding {encoding!r} is not known", 415)
         return _decompressed(body, limits.body_bytes)
 
-    async def _received(self, request: Any) -> bytes:
+    async def _received(self, request: _Request) -> bytes:
         limits = self._service.limits
         pieces, total, late = [], 0, False
         task = asyncio.current_task()
@@ -241,13 +267,19 @@ class _Handlers:
             late = True
             task.cancel()
 
-        timer = asyncio.get_running_loop().call_later(limits.body_secs, end)
+        self._bodies.start(end)
         try:
-            async for piece in request.stream():
+            more = True
+            while more:
+                message = await request.receive()
+                if message["type"] != "http.request":
+                    raise _ClientGone
+                piece = message.get("body", b"")
+                pieces.append(piece)
                 total += len(piece)
                 if total > limits.body_bytes:
                     raise TooLarge(f"the body has more than {limits.body_bytes} bytes")
-                pieces.append(piece)
+                more = message.get("more_body", False)
         except asyncio.CancelledError:
             if not late:
                 raise
@@ -256,7 +288,7 @@ class _Handlers:
             secs = limits.body_secs
             raise _Problem(f"the body did not come within {secs:g} s", 408, {"Connection": "close"}) from None
         finally:
-            timer.cancel()
+            self._bodies.stop(end)
         return b"".join(pieces)
 
 
@@ -273,6 +305,6 @@ def _decompressed(body: bytes, most: int) -> bytes:
     return data
 
 
-def _check_get(request: Any) -> None:
+def _check_get(request: _Request) -> None:
     if request.method not in ("GET", "HEAD"):
         raise _Problem(f"{request.method} is not allowed here", 405, {"Allow": "GET, HEAD"})

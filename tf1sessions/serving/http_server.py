@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
+from tf1sessions.serving.deadlines import Deadlines
 
 __all__ = ["HttpServer", "listen"]
 
@@ -160,7 +161,7 @@ def _protocol() -> Any:
     """uvicorn's protocol with :class:`_TimeLimits`."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    return type("_TimedProtocol", (_TimeLimits, HttpToolsProtocol), {})
+    return type("_TimedProtocol", (_TimeLimits, HttpToolsProtocol), {"heads": Deadlines(_HEAD_SECS)})
 
 
 class _TimeLimits(asyncio.Protocol):
@@ -169,7 +170,8 @@ class _TimeLimits(asyncio.Protocol):
     loop: asyncio.AbstractEventLoop
     transport: Any
     cycle: Any
-    _late: asyncio.TimerHandle | None = None
+    heads: Deadlines  # of all connections
+    _waits = False  # for the head of a request
     _reader: asyncio.TimerHandle | None = None  # while an answer waits to be taken
     _left = 0  # bytes of it, when the timer was set
 
@@ -178,7 +180,7 @@ class _TimeLimits(asyncio.Protocol):
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        if self._late is None and not self._answering():
+        if not self._waits and not self._answering():
             self._wait_for_head()
         super().data_received(data)
 
@@ -211,12 +213,13 @@ class _TimeLimits(asyncio.Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _wait_for_head(self) -> None:
-        self._late = self.loop.call_later(_HEAD_SECS, self._close_late)
+        self._waits = True
+        self.heads.start(self._close_late)
 
     def _came(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+        if self._waits:
+            self._waits = False
+            self.heads.stop(self._close_late)
 
     def _wait_for_reader(self) -> None:
         self._left = self.transport.get_write_buffer_size()
@@ -234,6 +237,6 @@ class _TimeLimits(asyncio.Protocol):
             self._wait_for_reader()
 
     def _close_late(self) -> None:
-        self._late = None
+        self._waits = False
         if self.transport is not None and not self.transport.is_closing():
             self.transport.close()

@@ -58,7 +58,8 @@ class LocalServer:
         self._requests = dict(requests or {})
         self._one_at_a_time = threading.Lock()  # held while a named request runs
         self._path = os.path.join(folder, SOCKET)
-        self._lock = threading.Condition()  # protects what stands below it
+        self._lock = threading.Lock()  # protects what stands below it
+        self._idle = threading.Condition(self._lock)
         self._channels: set[Channel] = set()
         self._threads: set[threading.Thread] = set()
         self._busy = 0
@@ -85,7 +86,7 @@ class LocalServer:
         until = time.monotonic() + drain_secs
         with self._lock:
             while self._busy and (left := until - time.monotonic()) > 0:
-                self._lock.wait(left)
+                self._idle.wait(left)
             channels, threads = list(self._channels), list(self._threads)
         for channel in channels:
             channel._shut_down()
@@ -158,7 +159,8 @@ class LocalServer:
         finally:
             with self._lock:
                 self._busy -= 1
-                self._lock.notify_all()
+                if not self._busy:
+                    self._idle.notify_all()
             if name:
                 self._service.note(name, "local", status, started)
 
@@ -173,7 +175,7 @@ class LocalServer:
             return self._run(header.get("name"), arrays, secs)
         if what != "call":
             raise LocalFormatError(f"what is asked is {what!r:.100}")
-        model, version, signature = (header.get(key) for key in ("model", "version", "signature"))
+        model, version, signature = header.get("model"), header.get("version"), header.get("signature")
         if (
             not isinstance(model, str)
             or not isinstance(signature, (str, type(None)))

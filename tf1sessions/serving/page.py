@@ -55,6 +55,7 @@ def _version(served: ServedModel) -> dict[str, Any]:
         signatures[name] = {
             "inputs": {key: [spec.dtype.name, spec_shape(spec)] for key, spec in signature.inputs.items()},
             "outputs": {key: [spec.dtype.name, spec_shape(spec)] for key, spec in signature.outputs.items()},
+            "method": served.method_name(name).rpartition("/")[2],
             "batching": served.unbatched.get(name, ""),
             "waiting": batches.waiting if batches else 0,
             "mean_rows": round(batches.rows / batches.batches, 2) if batches and batches.batches else 0,

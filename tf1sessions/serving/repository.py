@@ -159,6 +159,9 @@ class ModelRepository:
         """The models' names."""
         return list(self._hosts)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._hosts
+
     @contextlib.contextmanager
     def using(self, name: str, version: int | None = None) -> Iterator[ServedModel]:
         """A version for one request; it stays loaded until the block ends.

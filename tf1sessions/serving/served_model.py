@@ -54,7 +54,8 @@ class ServedModel:
         self._batchers: dict[str, Batcher] = {}
         self.unbatched: dict[str, str] = {}
         # Protects what stands below it; held for moments only.
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._drained = threading.Condition(self._lock)
         self._active = 0
         self._retired = False
         try:
@@ -103,7 +104,7 @@ class ServedModel:
         Raises:
             Overloaded: So many requests run or wait already.
         """
-        with self._changed:
+        with self._lock:
             if self._retired:
                 return False
             if self._active >= self._limit:
@@ -117,10 +118,10 @@ class ServedModel:
 
     def leave(self) -> None:
         """Count a request that has ended."""
-        with self._changed:
+        with self._lock:
             self._active -= 1
-            if not self._active:
-                self._changed.notify_all()
+            if self._retired and not self._active:
+                self._drained.notify_all()
 
     def call(self, signature: Signature, inputs: Mapping[str, Any], deadline_secs: float) -> dict[str, Any]:
         """Answer a request in this thread, which waits.
@@ -193,17 +194,17 @@ class ServedModel:
             Whether all had ended by the deadline; those that had not get an error.
         """
         until = time.monotonic() + deadline_secs
-        with self._changed:
+        with self._lock:
             self._retired = True
             while self._active and (left := until - time.monotonic()) > 0:
-                self._changed.wait(left)
+                self._drained.wait(left)
             drained = not self._active
         self.close()
         return drained
 
     def close(self) -> None:
         """Free the memory. Requests that run end with an error."""
-        with self._changed:
+        with self._lock:
             self._retired = True
         for batcher in self._batchers.values():
             batcher.close(join_secs=1.0)  # closing the model ends what still runs

@@ -225,7 +225,7 @@ def _check_packages(grpc: bool) -> None:
     """Raises UnsupportedEnvironmentError when a package of the extra is missing; imports none of them."""
     import importlib.util
 
-    names = ["starlette", "uvicorn", "httptools", "prometheus_client"] + ["grpc", "tensorflow_serving"] * grpc
+    names = ["uvicorn", "httptools", "prometheus_client"] + ["grpc", "tensorflow_serving"] * grpc
     for name in names:
         if importlib.util.find_spec(name) is None:
             raise UnsupportedEnvironmentError(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tf1sessions.errors import DeadlineError
 from tf1sessions.models.model import Signature
 from tf1sessions.serving.answers import RequestError, TooLarge
+from tf1sessions.serving.deadlines import Deadlines
 from tf1sessions.serving.metrics import Metrics
 from tf1sessions.serving.repository import ModelRepository
 from tf1sessions.serving.served_model import ServedModel
@@ -50,6 +51,7 @@ class Service:
         self.limits: Limits = repository.limits
         self.metrics = metrics or Metrics()
         self._deliveries = _Deliveries()
+        self._deadlines = Deadlines(self.limits.deadline_secs)
         self.executor = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="tf1sessions-serving")
 
     def close(self) -> None:
@@ -58,16 +60,16 @@ class Service:
 
     def check(self, inputs: Mapping[str, NDArray[Any]]) -> None:
         """Raises TooLarge for more rows or bytes than a request may have, and RequestError for an empty batch."""
-        total = 0
+        total, is_empty = 0, bool(inputs)
         for name, array in inputs.items():
-            if array.ndim and array.shape[0] > self.limits.rows:
-                raise TooLarge(
-                    f"The input {name!r} has {array.shape[0]} rows, and a request at most {self.limits.rows}"
-                )
+            rows = len(array) if array.ndim else 1
+            if rows > self.limits.rows:
+                raise TooLarge(f"The input {name!r} has {rows} rows, and a request at most {self.limits.rows}")
+            is_empty = is_empty and not rows
             total += array.nbytes if array.dtype.kind != "O" else sum(map(_length, array.flat))
         if total > self.limits.decoded_bytes:
             raise TooLarge(f"The inputs have {total} bytes, and a request at most {self.limits.decoded_bytes}")
-        if inputs and all(array.ndim and not array.shape[0] for array in inputs.values()):
+        if is_empty:
             raise RequestError("The batch is empty: no input has a row")
 
     async def infer(
@@ -94,18 +96,18 @@ class Service:
             late = True
             waiting.cancel()  # a request that runs goes on, and is thrown away
 
-        timer = asyncio.get_running_loop().call_later(secs, end)
+        self._deadlines.start(end)
         try:
             return await waiting
         except asyncio.CancelledError:
+            future.cancel()  # no effect on one that runs or is done
             if not late:
                 raise
             raise DeadlineError(
                 f"the request was not answered within {secs:g} s", where="Limits(deadline_secs=)"
             ) from None
         finally:
-            timer.cancel()
-            future.cancel()  # no effect on one that runs or is done
+            self._deadlines.stop(end)
 
     async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
         """Return what a function gives; where it has so many bytes to do that others would wait, from a thread."""
@@ -136,7 +138,7 @@ class Service:
 
     def note(self, name: str, protocol: str, status: int, started: float) -> None:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
-        known = name if name in self.repository.names else ""
+        known = name if name in self.repository else ""
         self.metrics.note(known, protocol, status, time.monotonic() - started)
 
 
@@ -174,12 +176,14 @@ class _Deliveries:
             waiting, done = self._ended.popleft()
             if waiting.done():  # the caller was cancelled
                 continue
-            if done.cancelled():
+            try:
+                result = done.result()
+            except concurrent.futures.CancelledError:
                 waiting.cancel()
-            elif (error := done.exception()) is not None:
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the caller's
                 waiting.set_exception(error)
             else:
-                waiting.set_result(done.result())
+                waiting.set_result(result)
 
 
 def _length(value: Any) -> int:

@@ -198,6 +198,14 @@ def _freeze(mapper: Any) -> None:
         _freeze(each)
 
 
+def _gives_a_tensor(mapper: Any) -> bool:
+    """Whether a fetch mapper's result is that of one tensor, as it is."""
+    unique = mapper.unique_fetches()
+    if type(mapper).__name__ != "_ElementFetchMapper" or len(unique) != 1 or not isinstance(unique[0], _Tensor):
+        return False
+    return mapper._contraction_fn([mapper]) is mapper  # the identity
+
+
 def assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any] | None:
     """Makes the function that turns a request's results (in ``names``' order) into the structure of the fetches.
 
@@ -208,8 +216,11 @@ def assembler(handler: Any, names: Sequence[str]) -> Callable[[list[Any]], Any] 
     position = {name: index for index, name in enumerate(names)}
     unique = mapper.unique_fetches()
     sources = [None if isinstance(fetch, _Operation) else position[fetch.name] for fetch in unique]
-    if type(mapper).__name__ == "_ElementFetchMapper" and len(unique) == 1 and isinstance(unique[0], _Tensor):
-        if mapper._contraction_fn([mapper]) is mapper:  # the identity: a plain tensor
-            return None
+    if _gives_a_tensor(mapper):
+        return None
+    if type(mapper).__name__ == "_ListFetchMapper" and issubclass(mapper._fetch_type, list):
+        picked = [sources[indices[0]] for indices in mapper._value_indices if indices]
+        if picked == list(range(len(names))) and all(map(_gives_a_tensor, mapper._mappers)):
+            return list  # the results are in this order already
     build = mapper.build_results
     return lambda results: build([None if source is None else results[source] for source in sources])
