@@ -6,6 +6,7 @@ import collections
 import concurrent.futures
 import sys
 import tempfile
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import tensorflow as tf
 
 from tf1sessions import porting
 from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.porting.graphs.replay import GraphReplay
 
 v1 = tf.compat.v1
 v1.disable_v2_behavior()  # as a ported program has it
@@ -70,6 +72,29 @@ def check_random_operations_have_one_stream() -> None:
         return found
 
     assert_same(build, requests)
+
+
+def check_functions_are_traced_once_where_no_shape_is_open() -> None:
+    """What changes variables is traced for the shapes of its inputs; known ones are those of the first trace."""
+    traces: list[str] = []
+    run = GraphReplay.run
+
+    def counted(replay: GraphReplay, *given: Any, **options: Any) -> Any:
+        traces.append("one")
+        return run(replay, *given, **options)
+
+    for dims, expected in (([2], 1), ([None], 2)):
+        legacy = porting.LegacyGraph()
+        with legacy, unittest.mock.patch.object(GraphReplay, "run", counted):
+            x = v1.placeholder(tf.float32, dims)
+            w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
+            train = w.assign_add(tf.reduce_sum(x))
+            legacy.run(w.initializer)
+            traces.clear()
+            step = legacy.function(train.op, feeds=[x])
+            step([1.0, 2.0]), step([3.0, 4.0])
+        assert len(traces) == expected, (dims, traces)
+        assert legacy[w].numpy() == 10.0
 
 
 def check_training_with_dropout() -> None:

@@ -242,7 +242,8 @@ class GraphFunction:
                 return made.get_concrete_function(*arguments)
 
         concrete = traced(False, [spec.shape for spec in specs])
-        pays = replay.can_keep_loops or bool(self.effects)
+        is_open = any(not spec.shape.is_fully_defined() for spec in specs)  # else the same would be traced again
+        pays = replay.can_keep_loops or (is_open and bool(self.effects))
         return PreparedFunction(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
 
     def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[GraphReplay, Callable[..., Any]]:
