@@ -112,6 +112,17 @@ class GraphFunction:
         """The ConcreteFunction of the inputs that have no default. Its arguments are in the order of :attr:`inputs`."""
         return self._call_for(self._required(), {}).concrete
 
+    def prepare(self) -> None:
+        """Trace the function of the inputs that have no default, so that what is not possible is reported now.
+
+        With switches, which mostly come as Python's True and False, calls run functions of their own, and that one may
+        never be called: only the structure of the graph is checked then.
+        """
+        if self._switches:
+            self._body(self._required(), {})
+        else:
+            self.concrete  # noqa: B018 - a property that traces
+
     def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
         """Runs the graph.
 
