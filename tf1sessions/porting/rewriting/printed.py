@@ -101,7 +101,7 @@ def _end_alike(one: Any, other: Any) -> bool:
 
 
 def _closeness(one: Any, other: Any, times: int = 1) -> Any:
-    """Which elements of two arrays are equal within so many times the tolerance; False for different shapes."""
+    """The elements of two arrays that are equal within so many times the tolerance, as True; False for other shapes."""
     a, b = np.asarray(one), np.asarray(other)
     if a.shape != b.shape or a.dtype.kind not in "fiu" or b.dtype.kind not in "fiu":
         return bool(np.array_equal(a, b))
