@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import contextlib
 import sys
 import tempfile
-from collections.abc import Callable
+import unittest.mock
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import tensorflow as tf
 
 from tf1sessions import porting
 from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.porting.graphs.replay import GraphReplay
 
 v1 = tf.compat.v1
 v1.disable_v2_behavior()  # as a ported program has it
@@ -70,6 +73,51 @@ def check_random_operations_have_one_stream() -> None:
         return found
 
     assert_same(build, requests)
+
+
+@contextlib.contextmanager
+def count_traces() -> Iterator[list[str]]:
+    """Give a list that has an entry for each time that a graph is traced inside of the block."""
+    traces: list[str] = []
+    run = GraphReplay.run
+
+    def counted(replay: GraphReplay, *given: Any, **options: Any) -> Any:
+        traces.append(replay.__class__.__name__)
+        return run(replay, *given, **options)
+
+    with unittest.mock.patch.object(GraphReplay, "run", counted):
+        yield traces
+
+
+def check_functions_are_traced_once_where_no_shape_is_open() -> None:
+    """What changes variables is traced for the shapes of its inputs; known ones are those of the first trace."""
+    for dims, expected in (([2], 1), ([None], 2)):
+        legacy = porting.LegacyGraph()
+        with legacy, count_traces() as traces:
+            x = v1.placeholder(tf.float32, dims)
+            w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
+            train = w.assign_add(tf.reduce_sum(x))
+            legacy.run(w.initializer)
+            traces.clear()
+            step = legacy.function(train.op, feeds=[x])
+            step([1.0, 2.0]), step([3.0, 4.0])
+        assert len(traces) == expected, (dims, traces)
+        assert legacy[w].numpy() == 10.0
+
+
+def check_functions_with_a_switch_are_traced_by_its_values() -> None:
+    """What is fed as True or False decides what is traced; one for both would be traced for nothing."""
+    with count_traces() as traces:
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x, flag = v1.placeholder(tf.float32, [2]), v1.placeholder(tf.bool, [])
+            function = legacy.function(v1.cond(flag, lambda: x + 1.0, lambda: x * 2.0), feeds=[x, flag])
+        assert not traces
+        for value, expected in ((True, [2.0, 3.0]), (False, [2.0, 4.0]), (True, [2.0, 3.0])):
+            np.testing.assert_array_equal(function([1.0, 2.0], value), expected)
+        assert len(traces) == 2, traces
+        np.testing.assert_array_equal(function([1.0, 2.0], tf.constant(False)), [2.0, 4.0])
+        assert len(traces) == 3, traces
 
 
 def check_training_with_dropout() -> None:

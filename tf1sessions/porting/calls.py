@@ -112,6 +112,17 @@ class GraphFunction:
         """The ConcreteFunction of the inputs that have no default. Its arguments are in the order of :attr:`inputs`."""
         return self._call_for(self._required(), {}).concrete
 
+    def prepare(self) -> None:
+        """Trace the function of the inputs that have no default, so that what is not possible is reported now.
+
+        With switches, which mostly come as Python's True and False, calls run functions of their own, and that one may
+        never be called: only the structure of the graph is checked then.
+        """
+        if self._switches:
+            self._body(self._required(), {})
+        else:
+            self.concrete  # noqa: B018 - a property that traces
+
     def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
         """Runs the graph.
 
@@ -242,7 +253,8 @@ class GraphFunction:
                 return made.get_concrete_function(*arguments)
 
         concrete = traced(False, [spec.shape for spec in specs])
-        pays = replay.can_keep_loops or bool(self.effects)
+        is_open = any(not spec.shape.is_fully_defined() for spec in specs)  # else the same would be traced again
+        pays = replay.can_keep_loops or (is_open and bool(self.effects))
         return PreparedFunction(concrete, specs, functools.partial(traced, replay.can_keep_loops) if pays else None)
 
     def _body(self, names: Sequence[str], fixed: Mapping[str, bool]) -> tuple[GraphReplay, Callable[..., Any]]:

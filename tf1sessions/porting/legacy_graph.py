@@ -185,7 +185,8 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
                 lists of such, as the state of a recurrent cell, whose values are structured in the same way.
 
         Raises:
-            ConversionError: A part of the graph cannot become TensorFlow 2; ``nodes`` names it.
+            ConversionError: A part of the graph cannot become TensorFlow 2; ``nodes`` names it. Where a truth value is
+                fed, some are found by the first call.
             UsageError: A fetch or a feed is nothing of this graph.
         """
         return LegacyFunction(self, fetches, feeds)
@@ -413,7 +414,7 @@ class LegacyFunction:
         self._uses, self._writes = _variables_used([*self.operations, *(each.op for each in self.tensors)], fed)
         with private.context.eager_mode():
             if legacy.distribution is None:
-                self._call_with(()).concrete  # noqa: B018 - a property that traces: what is not possible is reported now
+                self._call_with(()).prepare()
 
     def __call__(self, *values: Any) -> Any:
         """Compute the fetches.

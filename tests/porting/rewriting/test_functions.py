@@ -772,6 +772,17 @@ def _ported(folder: Path, texts: dict[str, str]) -> dict[str, FilePort]:
     return {file.before.path.name: file for file in port(sources, "functions")[-1].files}
 
 
+def test_what_a_module_of_the_program_builds_before_tensorflow_is_imported(tmp_path: Path) -> None:
+    texts = {
+        "net.py": HEADER + "def build():\n    return tf.ones([2])\n",
+        "train.py": "import net\n# the network\ny = net.build()\n" + HEADER + f"print({SESSION}.run(y))\n",
+    }
+    found = _ported(tmp_path, texts)["train.py"].after.text
+    begun = "import net\nfrom tf1sessions import porting\nlegacy = porting.LegacyGraph()\nwith legacy:\n"
+    assert found.startswith(begun + "    # the network\n    y = net.build()\n"), found
+    assert found.count("import porting") == 1
+
+
 def test_the_files_of_a_program_change_together_or_not_at_all(tmp_path: Path) -> None:
     net = HEADER + "def net(x):\n    return tf.square(x)\n"
     train = f"from net import net\n{HEADER}y = net(1.0)\nwith {SESSION} as sess:\n    print(sess.run(y))\n"

@@ -124,6 +124,16 @@ def test_tags_are_those_of_tensorflow_1(statements: str, tag: str):
     assert f"('{tag}', values['{tag}'], step=step)" in found
 
 
+@pytest.mark.parametrize("kind", ["scalar", "histogram"])
+def test_histograms_are_written_by_a_traced_function(kind: str):
+    found = native(GRAPH, f"tf.summary.{kind}('w', y[0, 0])", WRITING.replace("s, 0", "s, i + 1"))
+    traced = kind == "histogram"
+    assert ("@tf.function\ndef write_summaries(writer, values, step):" in found) == traced
+    # A number of Python would be a trace for each step.
+    step = "tf.cast(i + 1, tf.int64)" if traced else "i + 1"
+    assert f"write_summaries(writer, s, {step})" in found
+
+
 READING = f"""
 tf.summary.scalar("a", y[0, 0])
 {WRITING}

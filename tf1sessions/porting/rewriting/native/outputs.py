@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from ....source.uses import bodies
 from ..requests.arguments import arguments
@@ -12,6 +12,7 @@ from ..requests.request import NotPossible, names_in
 from . import checkpoints, slices
 from .kinds import Kind, creates
 from .statements import Item
+from .summaries import are_traced
 from .unit import Unit, UnitRequest
 from .variables import is_local_variable, variable_name
 
@@ -45,6 +46,7 @@ def use_summaries(unit: Unit) -> None:
     """Write summaries by functions. Called after requests were written, whose calls may contain these."""
     base = unit.texts.tensorflow
     writers = {name: writer for item, writer in unit.writers.items() for name in item.binds}
+    traced = {writer for item, writer in unit.writers.items() if are_traced(unit.merges[item])}
     fetched: dict[str, str] = {}  # names that results of requests are bound to -> functions that write them
     for request in unit.requests:
         for call in request.calls:
@@ -58,13 +60,13 @@ def use_summaries(unit: Unit) -> None:
                     fetched[one.id] = writers[leaf.id]
     for node in ast.walk(unit.node):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            _write_summary_call(unit, node, fetched)
+            _write_summary_call(unit, node, fetched, traced)
         if isinstance(node, ast.Call) and unit.kinds.symbol(node.func) == "tf.summary.FileWriter":
             folder = arguments(node, ("logdir", "graph", "max_queue", "flush_secs"))["logdir"]
             unit.texts.replace(node, f"{base}.summary.create_file_writer({unit.texts.of(folder)})")
 
 
-def _write_summary_call(unit: Unit, node: ast.Call, fetched: dict[str, str]) -> None:
+def _write_summary_call(unit: Unit, node: ast.Call, fetched: Mapping[str, str], traced: Container[str]) -> None:
     assert isinstance(node.func, ast.Attribute)
     statement = unit.file.parents[node]
     if node.func.attr == "add_graph" and isinstance(statement, ast.Expr):
@@ -76,6 +78,9 @@ def _write_summary_call(unit: Unit, node: ast.Call, fetched: dict[str, str]) -> 
     if not isinstance(summary, ast.Name) or summary.id not in fetched:
         raise NotPossible(node, "A summary is written that the program makes itself, or fetches elsewhere")
     step = unit.texts.of(given["global_step"]) if "global_step" in given else "0"
+    if fetched[summary.id] in traced:  # a tf.function is traced anew for each number of Python
+        base = unit.texts.tensorflow
+        step = f"{base}.cast({step}, {base}.int64)"
     writer = unit.texts.of(node.func.value)
     unit.texts.replace(node, f"{fetched[summary.id]}({writer}, {unit.texts.of(summary)}, {step})")
 

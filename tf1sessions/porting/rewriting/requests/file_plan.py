@@ -24,6 +24,7 @@ _OURS = {
     "tf.train.MonitoredTrainingSession": "porting.monitored_training_session",
 }
 _IMPORT = "from tf1sessions import porting"
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def switches(file: FileUses) -> list[ast.Expr]:
@@ -200,7 +201,11 @@ class FilePlan:
         positions, newline = self.file.positions, self.file.source.newline
         replaced = _outermost(self._replaced)
         # At one place they are made in this order.
-        self.edits += headers.import_edits(self.file, self._imports)
+        early = self._before_tensorflow()
+        if early is None:
+            self.edits += headers.import_edits(self.file, self._imports)
+        else:
+            self._before.setdefault(self._first_line(early), [])[:0] = self._imports
         for line, (first, texts) in self._behind.items():
             lead = self.indentation.around(first)
             lead += self.indentation.unit(lead)
@@ -209,6 +214,23 @@ class FilePlan:
             lead = self.indentation.around(line)
             self.edits.append(_insertion(positions.line_start(line), (lead + text + newline for text in texts)))
         self.edits += [*self.indentation.edits(replaced), *replaced]
+
+    def _before_tensorflow(self) -> ast.stmt | None:
+        """The first statement of the module that a line is put before, if TensorFlow is imported behind it.
+
+        It builds by a module of the program, which has imported TensorFlow.
+        """
+        found = headers.tensorflow_statements(self.file)
+        imports = [each for each in found if not headers.is_in_function(self.file, each)]
+        if not imports or not self._imports or headers.has_import(self.file, self._imports[0]):
+            return None
+        for statement in self.file.tree.body:
+            first, last = self._first_line(statement), statement.end_lineno or statement.lineno
+            if imports[0].lineno <= last:
+                return None
+            if not isinstance(statement, _DEFINITIONS) and any(first <= line <= last for line in self._before):
+                return statement
+        return None
 
 
 def _insertion(start: int, lines: Iterable[str]) -> Edit:
