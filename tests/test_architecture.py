@@ -90,6 +90,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.compositions",
     "tf1sessions.scripts.frames",
     "tf1sessions.scripts.inner.framework",
+    "tf1sessions.scripts.inner.keras_functions",
     "tf1sessions.scripts.inner.keras_mixed_precision",
     "tf1sessions.scripts.inner.keras_multi_gpu",
     "tf1sessions.scripts.inner.keras_network",

@@ -103,8 +103,8 @@ TABLES = {
             Name("networkx", "", "read_gpickle", "3.0", _read_gpickle),
             Name("networkx", "", "write_gpickle", "3.0", _write_gpickle),
             Name("networkx", "", "info", "3.0", _info),
-            Wrapped(_JSON, "node_link_data", "3.6", _node_link_data),
-            Wrapped(_JSON, "node_link_graph", "3.6", _node_link_graph),
+            Wrapped(_JSON, "node_link_data", "3.6", _node_link_data, needs="edges"),
+            Wrapped(_JSON, "node_link_graph", "3.6", _node_link_graph, needs="edges"),
         ]
     )
 }
