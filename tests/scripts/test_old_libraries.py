@@ -173,6 +173,17 @@ def test_functions_of_an_older_networkx_stay_as_they_are():
         assert module.node_link_graph({"links": 3}) == 3
 
 
+def test_graphs_of_networkx_1_set_their_own_node():
+    code = "class Graph:\n    def __init__(self): self.node = {}\n    def nodes(self): return list(self.node)\n"
+    old = module(code, "networkx")
+    new = module("class Graph:\n    nodes = {1: 'one'}\n", "networkx")
+    for library in (old, new):
+        networkx_rows.TABLES["networkx"].apply(library)
+    graph = old.Graph()
+    graph.node[1] = "one"
+    assert graph.nodes() == [1] and new.Graph().node == {1: "one"}
+
+
 # -- the import hooks, on stand-ins -----------------------------------------------------------------------------------
 
 STAND_INS = {

@@ -12,8 +12,15 @@ from .rows import Name, Table, Wrapped
 __all__ = ["TABLES"]
 
 
+class _Nodes:
+    """``graph.node``; no property, as graphs of 1.x set an attribute of that name on themselves."""
+
+    def __get__(self, graph: Any, owner: Any = None) -> Any:
+        return self if graph is None else graph.nodes
+
+
 def _nodes(graph: Any, name: str) -> Any:
-    return property(lambda self: self.nodes)
+    return _Nodes()
 
 
 def _connected_component_subgraphs(networkx: Any, name: str) -> Any:
