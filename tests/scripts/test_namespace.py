@@ -95,7 +95,9 @@ from keras.layers.core import Dense as from_core
 from keras.engine.topology import Layer as from_topology
 report(same={
     "tf.compat.v1": v1 is tf, "attribute": tf.compat.v1 is tf, "flags": flags is tf.flags is tf.app.flags,
-    "keras": keras is tf.keras, "tf.keras": tensorflow.keras is tf.keras, "nn": nn is tf.nn,
+    "keras": keras.Model is tf.keras.Model and keras.backend is tf.keras.backend,
+    "package": [keras.__name__, keras.__version__] == ["keras", "2.2.4"] and "Model" in imported("from keras import *"),
+    "tf.keras": tensorflow.keras is tf.keras, "nn": nn is tf.nn,
     "ops.Tensor": ops.Tensor is tf.Tensor, "stack": array_ops.stack is tf.stack,
     "while": control_flow_ops.while_loop is tf.while_loop,
     "cell": rnn_cell.GRUCell is rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell,
@@ -331,7 +333,7 @@ import keras
 from keras.layers import Dense
 import keras.models
 import tensorflow as tf
-report(messages=messages, same=keras is tf.keras, own=os.path.join(os.getcwd(), "keras", "__init__.py"))
+report(messages=messages, same=keras.Model is tf.keras.Model, own=os.path.join(os.getcwd(), "keras", "__init__.py"))
 """
 
 
