@@ -377,6 +377,11 @@ convert_all_kernels_in_model(model)
 turned = model.layers[1].get_weights()[0]
 with K.tf.Session() as session:
     counted = int(session.run(K.control_flow_ops.while_loop(lambda i: i < 5, lambda i: i + 1, [tf.constant(0)])))
+words = keras.layers.Input((3,))
+embedded = keras.layers.Embedding(5, 2, mask_zero=True)(words)
+recurrent = keras.layers.LSTM(2)
+recurrent(embedded)
+node = recurrent._inbound_nodes[0]
 class Layer(keras.layers.Layer):
     @interfaces.legacy_add_weight_support
     def call(self, x):
@@ -392,6 +397,7 @@ report(
     decorated=[Layer()(x).shape.as_list(), generate_legacy_interface(conversions=[])(len) is len,
                legacy_get_updates_support(len) is len],
     optimizers=[keras.optimizers.adam is keras.optimizers.Adam, keras.optimizers.TFOptimizer.__name__],
+    masks=[node.input_masks[0] is embedded._keras_mask, node.output_masks, len(node.input_masks)],
     apart=hasattr(keras.layers, "tf"),
 )
 """
@@ -406,6 +412,7 @@ def test_functions_that_keras_2_had_for_authors_of_layers(run_python):
     assert results["kernels"] == results["inputs"][:2] == [True, True] and results["inputs"][2]
     assert results["shapes"] == [[1, 4, 2, 3], [None, 4, 4, 1]]
     assert results["small"] == [1, [1, 2], [3], True]
+    assert results["masks"] == [True, [None], 1]
     assert results["decorated"] == [[None, 4, 4, 1], True, True]
     assert results["optimizers"] == [True, "TFOptimizer"] and not results["apart"]
 

@@ -75,6 +75,16 @@ def complete(keras: Any) -> None:
         if not getattr(earlier, "is_of_keras_package", False):
             vars(module)["__getattr__"] = functools.partial(_find, module, found, earlier)
             vars(vars(module)["__getattr__"])["is_of_keras_package"] = True
+    node = importlib.import_module("tf_keras.src.engine.node").Node
+    for side in ("input", "output"):
+        if not hasattr(node, f"{side}_masks"):
+            setattr(node, f"{side}_masks", property(functools.partial(_masks, f"{side}_tensors")))
+
+
+def _masks(tensors: str, node: Any) -> list[Any]:
+    """The masks that the tensors of a layer's call have, or None for each that has none."""
+    flat = importlib.import_module("tensorflow").nest.flatten(getattr(node, tensors))
+    return [getattr(tensor, "_keras_mask", None) for tensor in flat]
 
 
 def _find(module: Any, names: dict[str, str], earlier: Any, name: str) -> Any:
