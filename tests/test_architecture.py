@@ -90,9 +90,11 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.compositions",
     "tf1sessions.scripts.frames",
     "tf1sessions.scripts.inner.framework",
+    "tf1sessions.scripts.inner.keras_functions",
     "tf1sessions.scripts.inner.keras_mixed_precision",
     "tf1sessions.scripts.inner.keras_multi_gpu",
     "tf1sessions.scripts.inner.keras_network",
+    "tf1sessions.scripts.inner.keras_package",  # when a program imports keras
     "tf1sessions.scripts.inner.keras_saved_models",
     "tf1sessions.scripts.inner.keras_scikit",
     "tf1sessions.scripts.inner.layers_utils",

@@ -95,7 +95,9 @@ from keras.layers.core import Dense as from_core
 from keras.engine.topology import Layer as from_topology
 report(same={
     "tf.compat.v1": v1 is tf, "attribute": tf.compat.v1 is tf, "flags": flags is tf.flags is tf.app.flags,
-    "keras": keras is tf.keras, "tf.keras": tensorflow.keras is tf.keras, "nn": nn is tf.nn,
+    "keras": keras.Model is tf.keras.Model and keras.backend is tf.keras.backend,
+    "package": [keras.__name__, keras.__version__] == ["keras", "2.2.4"] and "Model" in imported("from keras import *"),
+    "tf.keras": tensorflow.keras is tf.keras, "nn": nn is tf.nn,
     "ops.Tensor": ops.Tensor is tf.Tensor, "stack": array_ops.stack is tf.stack,
     "while": control_flow_ops.while_loop is tf.while_loop,
     "cell": rnn_cell.GRUCell is rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell,
@@ -331,7 +333,7 @@ import keras
 from keras.layers import Dense
 import keras.models
 import tensorflow as tf
-report(messages=messages, same=keras is tf.keras, own=os.path.join(os.getcwd(), "keras", "__init__.py"))
+report(messages=messages, same=keras.Model is tf.keras.Model, own=os.path.join(os.getcwd(), "keras", "__init__.py"))
 """
 
 
@@ -339,6 +341,80 @@ def test_a_keras_of_the_programs_own_is_said_to_be_left(run_python):
     results = run_python(OWN_KERAS).results
     assert results["same"]
     assert results["messages"] == [f"import keras gives tf_keras, as tf.keras is: {results['own']} is not used"]
+
+
+KERAS_FUNCTIONS = """
+import tf1sessions.scripts
+tf1sessions.scripts.install()
+import h5py, numpy as np
+import keras, keras.backend as K
+import tensorflow as tf
+from keras.engine import get_source_inputs, saving
+from keras.engine.topology import get_source_inputs as from_topology, load_weights_from_hdf5_group_by_name, Network
+from keras.legacy import interfaces
+from keras.legacy.interfaces import legacy_get_updates_support, generate_legacy_interface
+from keras.utils.generic_utils import object_list_uid, to_list, transpose_shape, unpack_singleton
+from keras.utils.layer_utils import convert_all_kernels_in_model, convert_kernel
+from keras.backend.tensorflow_backend import tf as backends, control_flow_ops
+from keras.backend.common import _EPSILON
+
+K.set_image_dim_ordering("th")
+report(ordering=[K.image_dim_ordering(), K.image_data_format()])
+K.set_image_dim_ordering("tf")
+x = keras.layers.Input((4, 4, 1))
+y = keras.layers.Conv2D(2, 2, name="c")(x)
+model = keras.models.Model(x, keras.layers.Dense(3, name="d")(keras.layers.Flatten()(y)))
+weights = model.get_weights()
+with h5py.File("w.h5", "w") as file:
+    saving.save_weights_to_hdf5_group(file, model.layers)
+    model.set_weights([w + 1 for w in weights])
+    load_weights_from_hdf5_group_by_name(file, model.layers[-1:])
+    one = [bool((a == b).all()) for a, b in zip(model.get_weights(), weights)]
+    saving.load_weights_from_hdf5_group(file, model.layers)
+    all_ = [bool((a == b).all()) for a, b in zip(model.get_weights(), weights)]
+kernel = model.layers[1].get_weights()[0]
+convert_all_kernels_in_model(model)
+turned = model.layers[1].get_weights()[0]
+with K.tf.Session() as session:
+    counted = int(session.run(K.control_flow_ops.while_loop(lambda i: i < 5, lambda i: i + 1, [tf.constant(0)])))
+words = keras.layers.Input((3,))
+embedded = keras.layers.Embedding(5, 2, mask_zero=True)(words)
+recurrent = keras.layers.LSTM(2)
+recurrent(embedded)
+node = recurrent._inbound_nodes[0]
+class Layer(keras.layers.Layer):
+    @interfaces.legacy_add_weight_support
+    def call(self, x):
+        return x + 1
+report(
+    backend=[K.tf is tf is backends, K.tensorflow_backend.control_flow_ops is control_flow_ops, K.np is np, _EPSILON],
+    weights=[one, all_], counted=counted,
+    kernels=[bool((turned == kernel[::-1, ::-1]).all()), bool((convert_kernel(turned) == kernel).all())],
+    inputs=[get_source_inputs(model.output)[0] is x, from_topology is get_source_inputs,
+            issubclass(keras.Model, Network)],
+    shapes=[transpose_shape((1, 2, 3, 4), "channels_first", (1, 2)), K.get_variable_shape(x)],
+    small=[unpack_singleton([1]), unpack_singleton([1, 2]), to_list(3), object_list_uid(x) == str(id(x))],
+    decorated=[Layer()(x).shape.as_list(), generate_legacy_interface(conversions=[])(len) is len,
+               legacy_get_updates_support(len) is len],
+    optimizers=[keras.optimizers.adam is keras.optimizers.Adam, keras.optimizers.TFOptimizer.__name__],
+    masks=[node.input_masks[0] is embedded._keras_mask, node.output_masks, len(node.input_masks)],
+    apart=hasattr(keras.layers, "tf"),
+)
+"""
+
+
+def test_functions_that_keras_2_had_for_authors_of_layers(run_python):
+    results = run_python(KERAS_FUNCTIONS).results
+    assert results["ordering"] == ["th", "channels_first"]
+    assert results["backend"] == [True, True, True, 1e-7]
+    assert results["weights"] == [[False, False, True, True], [True] * 4]
+    assert results["counted"] == 5
+    assert results["kernels"] == results["inputs"][:2] == [True, True] and results["inputs"][2]
+    assert results["shapes"] == [[1, 4, 2, 3], [None, 4, 4, 1]]
+    assert results["small"] == [1, [1, 2], [3], True]
+    assert results["masks"] == [True, [None], 1]
+    assert results["decorated"] == [[None, 4, 4, 1], True, True]
+    assert results["optimizers"] == [True, "TFOptimizer"] and not results["apart"]
 
 
 def test_compat_v2_leads_back_to_tensorflow_1(run_python):

@@ -16,7 +16,7 @@ import pytest
 from old_library_cases import CASES
 
 from tf1sessions.scripts import old_libraries
-from tf1sessions.scripts.old_libraries import rows
+from tf1sessions.scripts.old_libraries import networkx_rows, rows
 
 
 def module(code: str, name: str = "new_library") -> ModuleType:
@@ -160,6 +160,28 @@ def test_a_function_is_wrapped_where_it_is_defined_too(monkeypatch):
     monkeypatch.setitem(sys.modules, "inner_part", inner)
     rows.Wrapped("outer", "f", "1", double).apply(outer)
     assert outer.f is inner.f and inner.f() == 2
+
+
+def test_functions_of_an_older_networkx_stay_as_they_are():
+    address = "networkx.readwrite.json_graph.node_link"
+    older = ModuleType(address)
+    newer = ModuleType(address)
+    vars(older).update(node_link_graph=lambda data, directed=False: data["links"])
+    vars(newer).update(node_link_graph=lambda data, directed=False, *, edges="edges": data[edges])
+    for module in (older, newer):
+        networkx_rows.TABLES["networkx"].apply(module)
+        assert module.node_link_graph({"links": 3}) == 3
+
+
+def test_graphs_of_networkx_1_set_their_own_node():
+    code = "class Graph:\n    def __init__(self): self.node = {}\n    def nodes(self): return list(self.node)\n"
+    old = module(code, "networkx")
+    new = module("class Graph:\n    nodes = {1: 'one'}\n", "networkx")
+    for library in (old, new):
+        networkx_rows.TABLES["networkx"].apply(library)
+    graph = old.Graph()
+    graph.node[1] = "one"
+    assert graph.nodes() == [1] and new.Graph().node == {1: "one"}
 
 
 # -- the import hooks, on stand-ins -----------------------------------------------------------------------------------

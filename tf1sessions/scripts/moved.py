@@ -87,7 +87,7 @@ def is_package(fullname: str) -> bool:
 
 def keras_module(name: str) -> list[str]:
     """The modules that have today what was in the module ``name`` below Keras: names below Keras, or in full."""
-    parts = [f"{_KERAS}.{part}" for part in KERAS_PARTS.get(name, "").split()]
+    parts = [_inner_keras(part) for part in KERAS_PARTS.get(name, "").split()]
     for pattern, target in KERAS_MODULES:
         found = re.fullmatch(pattern, name)
         if found:
@@ -99,7 +99,11 @@ def keras_module(name: str) -> list[str]:
 def engine_modules(name: str) -> list[str]:
     """The modules below Keras' engine that have today what was in the one called ``name``."""
     files = [*([name] if name else []), *ENGINE.get(name, "").split()]
-    return [f"{_OURS}{file}" if file.startswith("inner.") else f"{_KERAS}.engine.{file}" for file in files]
+    return [_inner_keras(file, below="engine.") for file in files]
+
+
+def _inner_keras(file: str, below: str = "") -> str:
+    return f"{_OURS}{file}" if file.startswith("inner.") else f"{_KERAS}.{below}{file}"
 
 
 def gone(fullname: str) -> Callable[[], ModuleType] | None:

@@ -393,6 +393,7 @@ KERAS_MODULES = [
     (r"backend\.(tensorflow_backend|common)", "backend"),
     (r"utils\.(visualize_util|vis_utils)", "utils.vis_utils"),
     (r"preprocessing\.(image|sequence|text)\..*", r"preprocessing.\1"),
+    (r"legacy(\.interfaces)?", "inner.keras_legacy"),
     (r"optimizer_v2", "optimizers.legacy"),
     (r"optimizer_v2\.(adadelta|adagrad|adamax|adam|ftrl|gradient_descent|nadam|optimizer_v2|rmsprop)",
      r"optimizers.legacy.\1"),
@@ -429,23 +430,29 @@ KERAS_PARTS = {
         "layers.pooling.base_pooling1d layers.pooling.base_pooling2d layers.pooling.base_pooling3d "
         "layers.pooling.base_global_pooling1d layers.pooling.base_global_pooling2d layers.pooling.base_global_pooling3d"
     ),
-    "layers.recurrent": "layers.rnn.rnn_utils layers.rnn.dropout_rnn_cell_mixin layers.rnn.base_rnn layers.rnn.gru_v1",
+    "layers.recurrent": (
+        "inner.keras_functions layers.rnn.rnn_utils layers.rnn.dropout_rnn_cell_mixin layers.rnn.base_rnn "
+        "layers.rnn.gru_v1"
+    ),
     "layers.recurrent_v2": "layers.rnn.gru layers.rnn.lstm layers.rnn.gru_lstm_utils",
     "layers.rnn_cell_wrapper_v2": "layers.rnn.cell_wrappers",
     "distribute.distributed_training_utils": "distribute.distributed_training_utils_v1",
     "saving.saved_model.save": "saving.legacy.saved_model.save_impl",
-    "utils.generic_utils": "saving.object_registration saving.legacy.serialization",
+    "utils.conv_utils": "inner.keras_functions",
+    "utils.generic_utils": "inner.keras_functions saving.object_registration saving.legacy.serialization",
+    "utils.layer_utils": "inner.keras_functions",
     "utils.tf_utils": "utils.control_flow_util",
 }
 
 # module below Keras' engine in 1.15 -> files below tf_keras.src.engine that have its names, beside the one of its name
 ENGINE = {
-    "base_layer": "base_layer_v1 node",
+    "base_layer": "base_layer_v1 node inner.keras_functions",
     "base_layer_utils": "base_layer_v1",
     "input_layer": "node",
-    "network": "functional functional_utils inner.keras_network",
-    "topology": "functional input_layer node",
-    "training": "training_v1",
+    "network": "functional functional_utils node inner.keras_network inner.keras_functions",
+    "saving": "inner.keras_functions",
+    "topology": "functional input_layer node inner.keras_network inner.keras_functions",
+    "training": "training_v1 training_utils_v1 inner.keras_functions",
     "training_arrays": "training_arrays_v1",
     "training_distributed": "training_distributed_v1",
     "training_eager": "training_eager_v1",

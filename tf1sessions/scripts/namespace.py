@@ -327,10 +327,15 @@ def _find_on_face(fullname: str) -> Callable[[], ModuleType] | None:
 
 
 def _keras_alone() -> Any:
-    """Return the module that ``import keras`` gives."""
+    """Return ``tf.keras`` by the name and with the release of the package ``keras``, which programs ask for."""
     keras = _keras_of_face()
     keras_package.complete(keras)
-    return keras
+    alone: Any = ModuleType("keras", keras.__doc__)
+    vars(alone).update({name: value for name, value in vars(keras).items() if not name.startswith("__")})
+    alone.__path__ = []
+    alone.__version__ = _KERAS_VERSION.partition("-")[0]
+    vars(alone)["__getattr__"] = functools.partial(getattr, keras)
+    return alone
 
 
 @functools.cache

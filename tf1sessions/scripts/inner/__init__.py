@@ -7,6 +7,8 @@
     graph_transforms.py       tools.graph_transforms
     graph_rewrites.py         its transforms of nodes, attributes, devices and names
     graph_folding.py          its transforms of constants
+    keras_functions.py        functions of Keras 2 for authors of layers and weights
+    keras_legacy.py           keras.legacy.interfaces
     keras_mixed_precision.py  keras.mixed_precision.experimental
     keras_multi_gpu.py        multi_gpu_model
     keras_network.py          the base class of models

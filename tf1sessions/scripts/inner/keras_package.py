@@ -14,28 +14,54 @@ __all__ = ["complete"]
 
 #: By modules below ``keras``: its modules that programs reach as attributes.
 _MODULES = {
-    "": "engine",
+    "": "engine legacy",
+    "backend": "common tensorflow_backend",
     "layers": "advanced_activations convolutional convolutional_recurrent core embeddings local merge noise"
     " normalization pooling recurrent wrappers",
     "utils": "conv_utils data_utils generic_utils io_utils layer_utils multi_gpu_utils np_utils vis_utils",
 }
+_FUNCTIONS = "tf1sessions.scripts.inner.keras_functions"
+_BACKEND_FUNCTIONS = (
+    "get_variable_shape image_dim_ordering is_placeholder py_all py_any py_slice py_sum set_image_dim_ordering"
+    " transpose_shape"
+)
+#: What Keras' backend imported, which programs took from there.
+_BACKEND_MODULES = "control_flow_ops functional_ops tensor_array_ops"
+_OPTIMIZERS = "Adadelta Adagrad Adam Adamax Nadam RMSprop SGD"
 #: By modules below ``keras``: other names, and where they are.
 _NAMES = {
     "backend": {
+        **{name: f"{_FUNCTIONS}:{name}" for name in _BACKEND_FUNCTIONS.split()},
+        **{name: f"tensorflow.python.ops.{name}" for name in _BACKEND_MODULES.split()},
+        "ctc": "tensorflow.python.ops.ctc_ops",
+        "_EPSILON": "tf_keras.src.backend_config:_EPSILON",
+        "_to_tensor": "tf_keras.src.backend:_to_tensor",
+        "_get_available_gpus": "tf_keras.src.backend:_get_available_gpus",
         "conv3d_transpose": "tf_keras.src.backend:conv3d_transpose",
         "identity": "tensorflow:identity",
+        "has_arg": "keras.utils.generic_utils:has_arg",
         "is_tensor": "tensorflow:is_tensor",
+        "moving_averages": "tensorflow.python.training.moving_averages",
         "logsumexp": "tensorflow:reduce_logsumexp",
         "normalize_data_format": "tf_keras.src.utils.conv_utils:normalize_data_format",
         "separable_conv1d": "tf_keras.src.backend:separable_conv1d",
+        "np": "numpy",
         "slice": "tensorflow:slice",
+        "tf": "tensorflow",
+        "tf_ops": "tensorflow.python.framework.ops",
     },
     "constraints": {
         "maxnorm": "keras.constraints:MaxNorm",
         "nonneg": "keras.constraints:NonNeg",
         "unitnorm": "keras.constraints:UnitNorm",
     },
+    "engine": {"get_source_inputs": f"{_FUNCTIONS}:get_source_inputs"},
     "initializers": {"one": "keras.initializers:Ones", "zero": "keras.initializers:Zeros"},
+    "optimizers": {
+        **{name.lower(): f"keras.optimizers:{name}" for name in _OPTIMIZERS.split()},
+        "TFOptimizer": "tf_keras.src.optimizers:TFOptimizer",
+    },
+    "utils": {"convert_all_kernels_in_model": f"{_FUNCTIONS}:convert_all_kernels_in_model"},
 }
 
 
@@ -49,6 +75,16 @@ def complete(keras: Any) -> None:
         if not getattr(earlier, "is_of_keras_package", False):
             vars(module)["__getattr__"] = functools.partial(_find, module, found, earlier)
             vars(vars(module)["__getattr__"])["is_of_keras_package"] = True
+    node = importlib.import_module("tf_keras.src.engine.node").Node
+    for side in ("input", "output"):
+        if not hasattr(node, f"{side}_masks"):
+            setattr(node, f"{side}_masks", property(functools.partial(_masks, f"{side}_tensors")))
+
+
+def _masks(tensors: str, node: Any) -> list[Any]:
+    """The masks that the tensors of a layer's call have, or None for each that has none."""
+    flat = importlib.import_module("tensorflow").nest.flatten(getattr(node, tensors))
+    return [getattr(tensor, "_keras_mask", None) for tensor in flat]
 
 
 def _find(module: Any, names: dict[str, str], earlier: Any, name: str) -> Any:

@@ -12,8 +12,15 @@ from .rows import Name, Table, Wrapped
 __all__ = ["TABLES"]
 
 
+class _Nodes:
+    """``graph.node``; no property, as graphs of 1.x set an attribute of that name on themselves."""
+
+    def __get__(self, graph: Any, owner: Any = None) -> Any:
+        return self if graph is None else graph.nodes
+
+
 def _nodes(graph: Any, name: str) -> Any:
-    return property(lambda self: self.nodes)
+    return _Nodes()
 
 
 def _connected_component_subgraphs(networkx: Any, name: str) -> Any:
@@ -103,8 +110,8 @@ TABLES = {
             Name("networkx", "", "read_gpickle", "3.0", _read_gpickle),
             Name("networkx", "", "write_gpickle", "3.0", _write_gpickle),
             Name("networkx", "", "info", "3.0", _info),
-            Wrapped(_JSON, "node_link_data", "3.6", _node_link_data),
-            Wrapped(_JSON, "node_link_graph", "3.6", _node_link_graph),
+            Wrapped(_JSON, "node_link_data", "3.6", _node_link_data, needs="edges"),
+            Wrapped(_JSON, "node_link_graph", "3.6", _node_link_graph, needs="edges"),
         ]
     )
 }

@@ -125,16 +125,25 @@ class Name:
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A function that did something else: ``call`` is called with the original and the arguments."""
+    """A function that did something else: ``call`` is called with the original and the arguments.
+
+    Args:
+        module: The module after whose import it is wrapped.
+        name: Its path below the module.
+        since: The release that made it do something else.
+        call: What is called instead.
+        needs: An argument without which the function is that of an older release, and stays as it is.
+    """
 
     module: str
     name: str
     since: str
     call: Callable[..., Any]
+    needs: str = ""
 
     def apply(self, module: ModuleType) -> None:
         original = _lookup(module, self.name)
-        if original is not None:
+        if original is not None and (not self.needs or self.needs in _parameters(original)):
             method = isinstance(_lookup(module, self.name.rpartition(".")[0]), type)
             _replace(module, self.name, around(original, self.call, method), original)
 
