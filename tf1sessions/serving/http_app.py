@@ -58,7 +58,7 @@ class HttpAnswer:
 
 
 @dataclass
-class _Request:
+class _HttpRequest:
     """A request, from ASGI's scope.
 
     Attributes:
@@ -106,7 +106,7 @@ def application(service: Service, token: str | None = None) -> Any:
             return
         started = time.monotonic()
         path = scope["path"]
-        request = _Request(path, scope["method"], dict(scope["headers"]), receive)
+        request = _HttpRequest(path, scope["method"], dict(scope["headers"]), receive)
         model = _MODEL.fullmatch(path) or _MODEL_V2.fullmatch(path)
         try:
             answer = await handlers.answer(request, model)
@@ -158,7 +158,7 @@ class _Handlers:
         if runs:
             self._service.note(model["name"], protocol, status, started)
 
-    async def answer(self, request: _Request, model: re.Match[str] | None) -> HttpAnswer:
+    async def answer(self, request: _HttpRequest, model: re.Match[str] | None) -> HttpAnswer:
         """Answer a request; ``model`` is what its address says of a model."""
         path = request.path
         self._check_origin(request)
@@ -173,7 +173,7 @@ class _Handlers:
 
     # -- the two interfaces
 
-    async def _rest(self, request: _Request, found: re.Match[str], version: int | None) -> HttpAnswer:
+    async def _rest(self, request: _HttpRequest, found: re.Match[str], version: int | None) -> HttpAnswer:
         method, name = found["method"], found["name"]
         if method is not None:
             if method not in tensorflow_rest.METHODS or request.method != "POST":
@@ -186,7 +186,7 @@ class _Handlers:
             return HttpAnswer(tensorflow_rest.metadata(repository.find(name, version)))
         return HttpAnswer(tensorflow_rest.status(repository.statuses(name, version)))
 
-    async def _v2(self, request: _Request, found: re.Match[str], version: int | None) -> HttpAnswer:
+    async def _v2(self, request: _HttpRequest, found: re.Match[str], version: int | None) -> HttpAnswer:
         name, repository = found["name"], self._service.repository
         if found["what"] == "/infer":
             if request.method != "POST":
@@ -204,7 +204,7 @@ class _Handlers:
         versions = [each.version for each in repository.loaded() if each.name == name]
         return HttpAnswer(kserve.model_metadata(served, versions))
 
-    def _other(self, request: _Request, path: str) -> HttpAnswer:
+    def _other(self, request: _HttpRequest, path: str) -> HttpAnswer:
         plain: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: HttpAnswer(page.html(), content_type="text/html; charset=utf-8", headers=page.HEADERS),
             "/figures": lambda: HttpAnswer(page.figures(self._service)),
@@ -229,20 +229,20 @@ class _Handlers:
 
     # -- what a request has to be like
 
-    def _check_token(self, request: _Request) -> None:
+    def _check_token(self, request: _HttpRequest) -> None:
         given = request.header(b"authorization") or ""
         scheme, _, shown = given.partition(" ")
         assert self._token is not None
         if not hmac.compare_digest(shown.strip().encode("utf-8"), self._token) or scheme.lower() != "bearer":
             raise _Problem("the token is missing or wrong", 401, {"WWW-Authenticate": "Bearer"})
 
-    def _check_origin(self, request: _Request) -> None:
+    def _check_origin(self, request: _HttpRequest) -> None:
         """Refuses what a page of another site makes a browser send."""
         origin = request.header(b"origin")
         if origin is not None and origin.partition("://")[2] != request.header(b"host"):
             raise _Problem(f"requests from pages of {origin} are refused", 403)
 
-    async def _body(self, request: _Request) -> bytes:
+    async def _body(self, request: _HttpRequest) -> bytes:
         """The body of a request, decompressed, within the limits of size and time."""
         limits = self._service.limits
         length = request.headers.get(b"content-length", b"0")
@@ -256,7 +256,7 @@ class _Handlers:
             raise _Problem(f"the content encoding {encoding!r} is not known", 415)
         return _decompressed(body, limits.body_bytes)
 
-    async def _received(self, request: _Request) -> bytes:
+    async def _received(self, request: _HttpRequest) -> bytes:
         limits = self._service.limits
         pieces, total, late = [], 0, False
         task = asyncio.current_task()
@@ -305,6 +305,6 @@ def _decompressed(body: bytes, most: int) -> bytes:
     return data
 
 
-def _check_get(request: _Request) -> None:
+def _check_get(request: _HttpRequest) -> None:
     if request.method not in ("GET", "HEAD"):
         raise _Problem(f"{request.method} is not allowed here", 405, {"Allow": "GET, HEAD"})

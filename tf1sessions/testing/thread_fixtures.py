@@ -73,7 +73,7 @@ class ThreadFixtures:
         arguments: dict[str, Any] = {}
         for each in definition.argnames:
             if each == "request":
-                arguments[each] = _Request(self._item.funcargs[each], name, self._item, self._stack, self.value)
+                arguments[each] = _ThreadRequest(self._item.funcargs[each], name, self._item, self._stack, self.value)
             else:
                 arguments[each] = self._call(name, number - 1) if each == name else self.value(each)
         result = self._bound(definition.func)(**arguments)
@@ -97,7 +97,7 @@ def _finish(generator: Any, name: str) -> None:
         raise UsageError(f"the fixture {name!r} has more than one yield")
 
 
-class _Request:
+class _ThreadRequest:
     """The ``request`` of a fixture in a thread: pytest's, but for what belongs to the thread."""
 
     def __init__(
