@@ -56,10 +56,12 @@ def execute(payload):
         print("waiting", flush=True)
         time.sleep(1000)
     with open("/proc/self/status") as file:
-        umask = next(line.split()[1] for line in file if line.startswith("Umask"))
+        status = dict(line.split(None, 1) for line in file if len(line.split(None, 1)) == 2)
     print(json.dumps({
-        "version": version, "marks": marks, "umask": umask, "nice": os.nice(0), "server": os.getppid(),
+        "version": version, "marks": marks, "nice": os.nice(0), "server": os.getppid(),
+        "umask": status["Umask:"].strip(),
         "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0], "processors": len(os.sched_getaffinity(0)),
+        "ignored": status["SigIgn:"].strip(),
     }))
 """
 
@@ -180,10 +182,12 @@ def test_what_the_variable_may_be(user: User, monkeypatch: pytest.MonkeyPatch) -
         user.run()
 
 
-def test_limits_priority_umask_and_processors_are_the_callers(user: User) -> None:
+def test_limits_priority_umask_processors_and_ignored_signals_are_the_callers(user: User) -> None:
     before = user.run()
     command = f"""
-        import os, resource, sys
+        import os, resource, signal, sys
+        for signum in (signal.SIGHUP, signal.SIGUSR1):
+            signal.signal(signum, signal.SIG_IGN)
         os.umask(0o027)
         os.nice(3)
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
@@ -206,6 +210,8 @@ def test_limits_priority_umask_and_processors_are_the_callers(user: User) -> Non
         200,
         1,
     )
+    added = int(found["ignored"], 16) - int(before["ignored"], 16)
+    assert added == sum(1 << (signum - 1) for signum in (signal.SIGHUP, signal.SIGUSR1))
     assert user.status()["callers"] == 2
 
 

@@ -28,7 +28,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 from tf1sessions.pools.cold_starts import cold_start_reasons, given_environment
@@ -40,6 +40,7 @@ __all__ = ["Caller", "UserServerProcess", "surroundings"]
 _HELLO_SECS = 5.0  # how long a caller may take to say what it wants; arbitrary
 _LOOK_SECS = 30.0  # how often it looks whether its socket is still there
 _HANDLED = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NOT_TO_SET = {signal.SIGKILL, signal.SIGSTOP}
 
 
 class Caller(NamedTuple):
@@ -69,6 +70,7 @@ def surroundings() -> dict[str, Any]:
             **{f"the namespace {name!r}": os.readlink(f"/proc/self/ns/{name}") for name in os.listdir("/proc/self/ns")},
         },
         "umask": int(status["Umask"], 8),
+        "ignored": [signum for signum in signal.valid_signals() if int(status["SigIgn"], 16) >> (signum - 1) & 1],
         "limits": {name: resource.getrlimit(getattr(resource, name)) for name in _limits()},
         "niceness": os.getpriority(os.PRIO_PROCESS, 0),
         "processors": sorted(os.sched_getaffinity(0)),
@@ -96,6 +98,15 @@ def _take_over(wanted: Mapping[str, Any]) -> list[str]:
     return reasons
 
 
+def _ignore(signals: Set[int]) -> None:
+    """Ignore these signals and no others, as a process does that its caller has started."""
+    for signum in signal.valid_signals() - _NOT_TO_SET:
+        if signum in signals:
+            signal.signal(signum, signal.SIG_IGN)
+        elif signal.getsignal(signum) == signal.SIG_IGN:
+            signal.signal(signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL)
+
+
 # -- the process ------------------------------------------------------------------------------------------------------
 
 
@@ -117,6 +128,7 @@ class UserServerProcess:
         self._used = time.monotonic()
         self._callers = 0
         self._forks: set[int] = set()
+        self._ignored: frozenset[int] = frozenset()  # in a caller's fork, the signals that the caller ignores
         self._stopping = False
 
     def serve(self, preload: Callable[[], None]) -> Caller | None:
@@ -188,6 +200,7 @@ class UserServerProcess:
                     caller = self._answer(connection)
                     if caller is not None:
                         self._become_fork(handlers, (self._listener, wake_in, wake_out))
+                        _ignore(self._ignored)
                         return caller
                     connection.close()
         return None
@@ -271,6 +284,7 @@ class UserServerProcess:
         libc = ctypes.CDLL(None)
         libc.getenv.restype = ctypes.c_void_p
         ctypes.memmove(libc.getenv(MARK.encode()), mark.encode(), len(mark))
+        self._ignored = frozenset(theirs["ignored"])
         return Caller(connection, pid)
 
     def _turn_away(self, connection: socket.socket, reasons: list[str], replaced: bool = False) -> None:
