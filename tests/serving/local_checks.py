@@ -335,6 +335,11 @@ def check_a_server_that_is_started_again() -> None:
         wait_for(lambda: not os.path.exists(f"/proc/{before}"), "the end of the first server")
         assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
         assert (server.starts, server.pid != before, len(client._free)) == (2, True, 1)
+        os.kill(server.pid, signal.SIGKILL)
+        wait_for(lambda: server.starts == 3, "the second start")
+        os.kill(server.pid, signal.SIGKILL)  # before it is ready
+        wait_for(lambda: server.starts == 4, "the start after one that failed")
+        assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
 
 
 def check_servers_that_do_not_start() -> None:

@@ -208,13 +208,15 @@ class SessionServer:
             if self._closed or not self._restart:
                 return
             quick = quick + 1 if time.monotonic() - started < _QUICK_SECS else 0
-            try:
-                if quick >= _MOST_QUICK:
-                    raise WorkerStartError(f"the server ended {quick} times right after its start")
-                if process.stdin is not None:
-                    process.stdin.close()
-                process = self._start()
-            except (WorkerStartError, OSError):
+            if process.stdin is not None:
+                process.stdin.close()
+            while quick < _MOST_QUICK:
+                try:
+                    process = self._start()
+                    break
+                except (WorkerStartError, OSError):  # it was killed before it was ready, or something was short
+                    quick += 1
+            else:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(self.address, RESTARTS))  # clients need not wait
                 return
