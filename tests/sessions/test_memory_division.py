@@ -174,7 +174,7 @@ def test_idle_gpus_are_named() -> None:
     "wrong",
     [
         {"workers": 0}, {"workers": True}, {"workers": 1.0}, {"lanes": 0}, {"lanes": "2"},
-        {"workers": 10**9}, {"lanes": 10**9},
+        {"workers": 10**9}, {"lanes": 10**9}, {"fraction": 10**400}, {"limit_mb": 10**400}, {"reserve": math.nan},
         {"fraction": 0}, {"fraction": -0.1}, {"fraction": 1.01}, {"fraction": math.nan}, {"fraction": "0.5"},
         {"limit_mb": 0}, {"limit_mb": math.inf}, {"limit_mb": True}, {"reserve": -1}, {"reserve": None},
         {"growth": 1}, {"strategy": "best"}, {"gpus": "0"}, {"gpus": 0}, {"gpus": (0, 0)}, {"gpus": (2,)},

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ MPS_MEMORY_LIMIT = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"
 LEAST_MB = 64.0
 
 #: Arbitrary, and more than any machine has: a slip of the keyboard is not to fill the memory.
+_LARGEST = sys.float_info.max  # of what is a number of MiB; neither infinity nor NaN is
 _MOST_WORKERS = 100_000
 
 STRATEGIES = ("spread", "pack")
@@ -208,8 +210,8 @@ def _check(workers: Any, fraction: Any, limit_mb: Any, growth: Any, reserve: Any
     ):
         if value is None and name != "reserve":
             continue
-        number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-        if not number or value < 0 or (value == 0 and low == "above 0"):
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not value <= _LARGEST or value < 0 or (value == 0 and low == "above 0"):
             raise _wrong(f"{name} is {value!r}", f"It must be a number {low}.")
     if fraction is not None and fraction > 1:
         raise _wrong(
