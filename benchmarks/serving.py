@@ -6,10 +6,9 @@ WHAT is one or more of local, http, memory, fuzz, soak; the first three by defau
     local    SessionClient against the same call in the process, and two plain copies of its arrays; against a session
              of TensorFlow's on a tf.train.Server (gRPC), and against `tf1sessions serve` by HTTP
     http     64 clients at once, and then requests at a fixed rate, whether those before them are answered or not:
-             `tf1sessions serve` against programs behind the same HTTP server (Starlette and uvicorn) that call
-             Session.run in a thread for each request, by hand and with TensorFlow's batching op; against FastAPI, Flask
-             (under gunicorn), and Ray Serve with batching (pip install "ray[serve]"), where they are installed; and
-             what HTTP takes without a model
+             what uvicorn takes without a model, and, where they are installed (pip install fastapi flask gunicorn
+             "ray[serve]"), programs that call Session.run in a thread for each request: by hand with Starlette, by
+             FastAPI, by Flask under gunicorn; with TensorFlow's batching op; and Ray Serve with batching
     memory   what a server takes, with one client and with four processes, and while versions follow each other; and
              four workers of gunicorn, where it is installed, with a server for all and with a session in each
     fuzz     10^5 wrong requests: by HTTP, by gRPC and by local clients
@@ -204,12 +203,13 @@ def processor_seconds(pid):
 
 def programs_here():
     """Name -> program by hand, of those whose packages are installed."""
-    found = {"an answer without a model": programs.NO_MODEL, "by hand": programs.BY_HAND}
-    if has("fastapi"):
+    found = {"an answer without a model": programs.NO_MODEL}
+    if has("fastapi"):  # which brings Starlette
+        found["by hand"] = programs.BY_HAND
         found["FastAPI"] = programs.FASTAPI
+        found["batching op"] = programs.BATCH_OP
     if has("flask") and has("gunicorn"):
         found["Flask"] = programs.FLASK
-    found["batching op"] = programs.BATCH_OP
     if has("ray") and has("fastapi") and has("opencensus"):  # ray[serve] brings both
         found["Ray Serve"] = programs.RAY_SERVE
     return found
