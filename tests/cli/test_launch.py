@@ -96,7 +96,8 @@ def test_workers_look_often_whether_their_chief_is_there(monkeypatch: pytest.Mon
         join = None
 
     monkeypatch.setitem(sys.modules, "tensorflow.python.client.session", SimpleNamespace(BaseSession=type("", (), {})))
-    train = SimpleNamespace(Server=Server, SessionManager=SessionManager)
+    optimizer = type("", (), {"apply_gradients": None})
+    train = SimpleNamespace(Server=Server, SessionManager=SessionManager, SyncReplicasOptimizer=optimizer)
     task_main._Servers(True, {}, Marks("marks"), "worker:1").watch(SimpleNamespace(train=train))
     assert [SessionManager(secs).wait_for_session("grpc://") for secs in (30.0, 0.1)] == [0.5, 0.1]
 
