@@ -18,7 +18,7 @@ import pytest
 from plain_jobs import marked, python_path
 from support import wait_for
 
-IDLE_MINUTES = 10  # should pytest be killed, the server ends after that
+IDLE_MINUTES = 60  # more than a run takes; should pytest be killed, the server ends after that
 _MARK = "TF1SESSIONS_TEST_WARM"
 
 
