@@ -14,9 +14,6 @@ __all__ = ["RELATIVE", "PrintedComparison", "compared"]
 #: By how much of itself a number may differ: training amplifies how the last digit of a sum is rounded.
 RELATIVE = 2e-3
 _SMALL = 1e-2  # below it, numbers may differ by as much as this one may
-#: The share of a variable's elements that may differ by more, and by how many times as much: Adam and its like move a
-#: weight whose gradient is the rounding of a sum as far as any other.
-_SHARE, _TIMES = 2e-3, 10
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])|\b(?:nan|inf)\b")
 
 
@@ -80,7 +77,7 @@ def _compared(before: str, after: str, left: Mapping[str, Any], right: Mapping[s
         return PrintedComparison(0, numbers, 0, f"it printed {len(one):,} lines before, and {len(other):,} after")
     names = [name for name in left if name in right]
     for name in names:
-        if not _end_alike(left[name], right[name]):
+        if not _are_close(left[name], right[name]):
             return PrintedComparison(len(one), numbers, len(names), f"the variable {name} ends with other values")
     return PrintedComparison(len(one), numbers, len(names))
 
@@ -90,19 +87,7 @@ def _words(line: str) -> str:
 
 
 def _are_close(one: Any, other: Any) -> bool:
-    return bool(np.all(_closeness(one, other)))
-
-
-def _end_alike(one: Any, other: Any) -> bool:
-    """Whether a variable has the same last values, but for what rounding does to a few of them."""
-    close = np.asarray(_closeness(one, other))
-    few = np.count_nonzero(~close) <= _SHARE * close.size
-    return bool(few and np.all(_closeness(one, other, _TIMES)))
-
-
-def _closeness(one: Any, other: Any, times: int = 1) -> Any:
-    """The elements of two arrays that are equal within so many times the tolerance, as True; False for other shapes."""
     a, b = np.asarray(one), np.asarray(other)
-    if a.shape != b.shape or a.dtype.kind not in "fiu" or b.dtype.kind not in "fiu":
+    if a.dtype.kind not in "fiu" or b.dtype.kind not in "fiu":
         return bool(np.array_equal(a, b))
-    return np.isclose(a, b, rtol=times * RELATIVE, atol=times * RELATIVE * _SMALL, equal_nan=True)
+    return bool(np.allclose(a, b, rtol=RELATIVE, atol=RELATIVE * _SMALL, equal_nan=True))
