@@ -6,7 +6,6 @@ import contextlib
 import gc
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.porting import recorder, trace_comparison, traces
-from tf1sessions.porting.rewriting import verification
 from tf1sessions.runtime import private, tf
 
 tf.disable_v2_behavior()
@@ -246,30 +244,6 @@ def check_races_are_reported() -> None:
             sess.run([loss, read])
     _, training, plain = found[0].kinds
     assert (training.races, plain.races) == ({"read:0": ("step",)}, {}), (training.races, plain.races)
-
-
-def check_a_race_is_no_difference_of_a_port() -> None:
-    """Only where it is a value that parts; another shape, or another value beside it, is one."""
-
-    def record(reads_late: bool, loss: float = 2.0) -> traces.Trace:
-        with recording() as found:
-            step = variable(0, "step")
-            waited = tf.py_func(lambda: time.sleep(0.3), [], [], stateful=True)
-            with tf.control_dependencies([waited] if reads_late else []):
-                tf.add(step.op.outputs[0], 0, name="read")
-            with tf.control_dependencies([] if reads_late else [waited]):
-                step.assign_add(1, name="add")
-            tf.constant(loss, name="loss")
-            with tf.Session() as sess:
-                sess.run(tf.global_variables_initializer())
-                sess.run(["add:0", "read:0", "loss:0"])
-        return found[0]
-
-    before, other = record(False), record(True)
-    late = verification._compared("v1", before, other, "tf2")
-    assert late.is_kept and "but for read:0: read and changed in no order by one call" in late.text, late.text
-    assert "but for" not in verification._compared("v1", before, record(False), "tf2").text
-    assert not verification._compared("v1", before, record(True, loss=3.0), "tf2").is_kept
 
 
 def check_a_rate_of_a_counter_is_reported() -> None:

@@ -469,15 +469,12 @@ def _wait(pid: int, ended: threading.Event) -> None:
 def _compared(step: str, before: Trace, after: Trace, seeds: str) -> StepVerification:
     held = ComparedTraces(before, after)
     result = dataclasses.replace(held.result, diagnosis=diagnose(held, None, seeds))
-    parted = [tensor for tensor in result.tensors if not tensor.equal]
-    by_chance = {name for kind in before.kinds for name in kind.races}
-    is_chance = all(each.name in by_chance and each.problem is None for each in parted)
-    if is_chance and not result.unmatched and len(parted) < len(result.tensors):
-        values = sum(tensor.compared for tensor in result.tensors if tensor not in parted)
+    if result.equal:
+        values = sum(tensor.compared for tensor in result.tensors)
         how = "to the bit" if result.same else "within the tolerances"
-        but = f", but for {', '.join(sorted({each.name for each in parted}))}: read and changed in no order by one call"
-        text = f"{result.calls:,} calls and {values:,} values are equal {how}{but if parted else ''}"
-        return StepVerification(step, True, "equal", text, result)
+        return StepVerification(
+            step, True, "equal", f"{result.calls:,} calls and {values:,} values are equal {how}", result
+        )
     return StepVerification(step, False, "different", "; ".join(_first_difference(held, result)), result)
 
 
