@@ -32,7 +32,7 @@ __all__ = ["SessionServer"]
 
 _QUICK_SECS = 5.0  # a server that ends sooner after its start has not started well; arbitrary
 _DECODED_BYTES = 8 << 30  # of a request; arbitrary, clients are this user's own
-_MOST_QUICK = 5  # in a row, after which it is not started again; arbitrary
+_MOST_QUICK = 3  # in a row, after which it is not started again; arbitrary
 
 
 class SessionServer:
@@ -215,6 +215,8 @@ class SessionServer:
                     process = self._start()
                     break
                 except (WorkerStartError, OSError):  # it was killed before it was ready, or something was short
+                    if self._closed:
+                        return
                     quick += 1
             else:
                 with contextlib.suppress(FileNotFoundError):
