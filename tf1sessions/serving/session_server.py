@@ -200,12 +200,15 @@ class SessionServer:
                 raise
         return process
 
+    def _is_over(self) -> bool:
+        return self._closed or not self._restart
+
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         quick = 0
         while True:
             started = time.monotonic()
             process.wait()
-            if self._closed or not self._restart:
+            if self._is_over():
                 return
             quick = quick + 1 if time.monotonic() - started < _QUICK_SECS else 0
             if process.stdin is not None:
@@ -215,7 +218,7 @@ class SessionServer:
                     process = self._start()
                     break
                 except (WorkerStartError, OSError):  # it was killed before it was ready, or something was short
-                    if self._closed:
+                    if self._is_over():
                         return
                     quick += 1
             else:
