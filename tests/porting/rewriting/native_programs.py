@@ -325,7 +325,26 @@ PROGRAMS["a layer that is used again, variables by the scope of a step"] = progr
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         for _ in range(3):
-            print(sess.run([d_step, d_loss, g_step], {x: data, z: data[:, :2]})[1])
+            # Two calls: in one, the gradient of G may read D's kernel before or after the step of D changes it.
+            print(sess.run([d_step, d_loss], {x: data, z: data[:, :2]})[1])
+            sess.run(g_step, {z: data[:, :2]})
+    """
+)
+PROGRAMS["two training steps in one request"] = program(
+    """
+    x = tf.placeholder(tf.float32, [None, 6])
+    y = tf.placeholder(tf.float32, [None, 1])
+    a_loss = tf.losses.mean_squared_error(y, tf.layers.dense(x, 1, name='a'))
+    b_loss = tf.losses.mean_squared_error(y, tf.layers.dense(x, 1, name='b'))
+    a_step = tf.train.AdamOptimizer(0.1).minimize(
+        a_loss, var_list=tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='a'))
+    b_step = tf.train.AdamOptimizer(0.1).minimize(
+        b_loss, var_list=tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='b'))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            _, a_value, b_value, _ = sess.run([a_step, a_loss, b_loss, b_step], {x: data, y: target})
+            print(a_value, b_value)
     """
 )
 PROGRAMS["a penalty on gradients, and names that the functions use themselves"] = program(
