@@ -153,7 +153,8 @@ def _decode(message: str, serialized: Any) -> Mapping[str, _Field]:
         output_types=[_DTYPES.get(kind, tf.string) for _, kind, _ in fields.values()],
         descriptor_source=_DESCRIPTOR,
     )
-    return {name: _Field(sizes[..., number], values[number]) for number, name in enumerate(fields)}
+    counts = tf.unstack(sizes, len(fields), axis=-1)
+    return {name: _Field(*field) for name, *field in zip(fields, counts, values, strict=True)}
 
 
 def _encode(message: str, fields: Mapping[str, _Field]) -> Any:
@@ -170,7 +171,7 @@ def _encode(message: str, fields: Mapping[str, _Field]) -> Any:
 def _one(values: Any, present: Any = None) -> _Field:
     """A field that is in each message once, where ``present``; by default, where it is not zero."""
     present = tf.not_equal(values, tf.zeros_like(values)) if present is None else present
-    return _Field(tf.cast(present, tf.int32), values[..., None])
+    return _Field(tf.cast(present, tf.int32), tf.expand_dims(values, -1))
 
 
 def decode(serialized: Any) -> Forest:
@@ -220,10 +221,11 @@ def decode(serialized: Any) -> Forest:
 
 def encode(forest: Forest) -> Any:
     """The ``TreeEnsemble`` of a forest, a scalar string."""
-    feature = forest.nodes[..., FEATURE]
+    columns = tf.unstack(forest.nodes, len(_FIELDS["BucketizedSplit"]), axis=-1)
+    feature = columns[FEATURE]
     is_split = feature >= 0
     leaf = _encode("Leaf", {"scalar": _one(forest.values)})
-    split = {name: _one(forest.nodes[..., number]) for number, name in enumerate(_FIELDS["BucketizedSplit"])}
+    split = dict(zip(_FIELDS["BucketizedSplit"], map(_one, columns), strict=True))
     is_root = tf.equal(tf.range(tf.shape(feature)[1]), 0)
     has_original = tf.logical_or(tf.not_equal(forest.values, 0.0), tf.logical_not(is_root))
     metadata = _encode("NodeMetadata", {"gain": _one(forest.gains), "original_leaf": _one(leaf, has_original)})
@@ -239,18 +241,20 @@ def encode(forest: Forest) -> Any:
     update = _encode(
         "PostPruneNodeUpdate", {"new_node_id": _one(forest.moved), "logit_change": _one(forest.changes, changed)}
     )
+    trees = tf.unstack(forest.trees, 4, axis=-1)
     about = {
-        "num_layers_grown": _one(forest.trees[:, LAYERS]),
-        "is_finalized": _one(forest.trees[:, FINALIZED] > 0),
-        "post_pruned_nodes_meta": _Field(forest.trees[:, PRUNED], update),
+        "num_layers_grown": _one(trees[LAYERS]),
+        "is_finalized": _one(trees[FINALIZED] > 0),
+        "post_pruned_nodes_meta": _Field(trees[PRUNED], update),
     }
+    growing = tf.unstack(tf.expand_dims(forest.growth, 0), len(_FIELDS["GrowingMetadata"]), axis=-1)
     growth = {
-        name: _one(tf.cast(forest.growth[None, place], _DTYPES[kind]))
-        for place, (name, (_, kind, _)) in enumerate(_FIELDS["GrowingMetadata"].items())
+        name: _one(tf.cast(value, _DTYPES[kind]))
+        for (name, (_, kind, _)), value in zip(_FIELDS["GrowingMetadata"].items(), growing, strict=True)
     }
     number = tf.shape(forest.weights)
     ensemble = {
-        "trees": _Field(number, _encode("Tree", {"nodes": _Field(forest.trees[:, COUNT], node)})[None]),
+        "trees": _Field(number, _encode("Tree", {"nodes": _Field(trees[COUNT], node)})[None]),
         "tree_weights": _Field(number, forest.weights[None]),
         "tree_metadata": _Field(number, _encode("TreeMetadata", about)[None]),
         "growing_metadata": _one(
