@@ -350,10 +350,11 @@ def check_monitored_sessions() -> None:
     def found(make: Callable[..., Any], folder: str, last: int) -> tuple[list[int], list[str], list[str]]:
         w = v1.get_variable("w", [], initializer=v1.zeros_initializer())
         step = train.get_or_create_global_step()
-        v1.summary.scalar("w", w)
-        reported = StepLog(step)
+        read, summary = tf.cast(step, tf.int32), v1.summary.scalar("w", w)  # a cast has a buffer of its own
+        reported = StepLog(read)
         hooks = [reported, train.StopAtStepHook(last_step=last)]
-        one = tf.group(v1.assign_add(w, 2.0), v1.assign_add(step, 1))
+        with tf.control_dependencies([read, summary]):  # else it is chance whether they see the change
+            one = tf.group(v1.assign_add(w, 2.0), v1.assign_add(step, 1))
         with make(checkpoint_dir=folder, hooks=hooks, save_checkpoint_steps=2, save_summaries_steps=1) as session:
             while not session.should_stop():
                 session.run(one)
