@@ -48,6 +48,7 @@ call("no_tags", f"{models}/saved_tags", "o", "--tags", "gpu")
 call("no_train", f"{models}/frozen.pb", "o", "--train")
 call("no_checkpoint", f"{models}/training", "o", "--checkpoint", f"{models}/variables")
 call("no_tensor", f"{models}/frozen.pb", "o", "--output", "probabilitie")
+call("name_twice", f"{models}/frozen.pb", "o", "--output", "a=probabilities", "--output", "a=conv/BiasAdd")
 call("inside", f"{models}/training", f"{models}/training/o")
 call("no_file", "nothing.py:build", "o")
 call("no_module", "no.such:build", "o")
@@ -62,8 +63,17 @@ def build():
 
 def fails():
     raise KeyError("what the function raised")
+
+def leaves_a_process():
+    import pathlib, subprocess, sys, tensorflow as tf
+
+    pathlib.Path("pid").write_text(str(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(900)"]).pid))
+    return tf.constant(1.0)
 """)
 call("builder", "net.py:build", "built", "--train")
+call("leaves_a_process", "net.py:leaves_a_process", "o", "--dry-run")
+os.kill(int(pathlib.Path("pid").read_text()), 9)  # it is there still
+os.unlink("pid")
 call("fails", "net.py:fails", "o")
 call("no_function", "net.py:buidl", "o")
 report(left=sorted(os.listdir(".")))
@@ -137,6 +147,7 @@ def test_options_reach_the_library(calls: dict[str, Any]) -> None:
         ("no_train", ["the graph has no train operations"]),
         ("no_checkpoint", ["is not one of this graph", "conv/kernel"]),
         ("no_tensor", ["probabilitie:0", "Near to it are probabilities"]),
+        ("name_twice", ["'a' is given for both 'probabilities' and 'conv/BiasAdd' (from --output)"]),
         ("inside", ["is inside the model that is read"]),
         ("no_file", ["there is no file 'nothing.py'"]),
         ("no_module", ["there is no module 'no.such'"]),
@@ -166,6 +177,12 @@ def test_a_function_that_builds_a_graph(calls: dict[str, Any]) -> None:
         "out",
         "text.pb",
     ]
+
+
+def test_a_function_that_leaves_a_process(calls: dict[str, Any]) -> None:
+    """That has stdout and stderr of the function open, and is not waited for."""
+    code, text, errors = calls["leaves_a_process"]
+    assert (code, errors) == (0, "") and text.startswith("net.py:leaves_a_process: function -> o\n")
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
