@@ -17,7 +17,7 @@ __all__ = ["NOT_ARRAYS", "open_own", "open_regular", "read_whole", "walk", "writ
 
 #: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one, which may claim any size.
 NOT_ARRAYS = (
-    ValueError, KeyError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error, NotImplementedError,
+    ValueError, KeyError, TypeError, OSError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error
 )  # fmt: skip
 #: The most bytes that are read, where the caller says nothing: no program, table or description is longer.
 MOST_BYTES = 64 << 20

@@ -64,6 +64,26 @@ def build():
 def fails():
     raise KeyError("what the function raised")
 
+def exits():
+    raise SystemExit
+
+def splits():
+    import tensorflow as tf
+
+    return tf.split(tf.placeholder(tf.float32, [4], name="x"), 2, name="halves")
+
+def of_another_graph():
+    import tensorflow as tf
+
+    tf.zeros([2], name="y")
+    with tf.Graph().as_default():
+        return tf.ones([2], name="y")
+
+def names_twice():
+    import tensorflow as tf
+
+    return {1: tf.constant(1.0), "1": tf.constant(2.0)}
+
 def leaves_a_process():
     import pathlib, subprocess, sys, tensorflow as tf
 
@@ -71,6 +91,8 @@ def leaves_a_process():
     return tf.constant(1.0)
 """)
 call("builder", "net.py:build", "built", "--train")
+for function in ("exits", "splits", "of_another_graph", "names_twice"):
+    call(function, f"net.py:{function}", "o", "--dry-run")
 call("leaves_a_process", "net.py:leaves_a_process", "o", "--dry-run")
 os.kill(int(pathlib.Path("pid").read_text()), 9)  # it is there still
 os.unlink("pid")
@@ -149,9 +171,11 @@ def test_options_reach_the_library(calls: dict[str, Any]) -> None:
         ("no_tensor", ["probabilitie:0", "Near to it are probabilities"]),
         ("name_twice", ["'a' is given for both 'probabilities' and 'conv/BiasAdd' (from --output)"]),
         ("inside", ["is inside the model that is read"]),
+        ("of_another_graph", ["net.py:of_another_graph returned 'y:0', which is of another graph"]),
+        ("names_twice", ["net.py:names_twice returned two tensors named '1', 'Const:0' and 'Const_1:0'"]),
         ("no_file", ["there is no file 'nothing.py'"]),
         ("no_module", ["there is no module 'no.such'"]),
-        ("no_function", ["net.py has no function 'buidl'", "build, fails"]),
+        ("no_function", ["net.py has no function 'buidl'", "build, exits, fails"]),
     ],
 )
 def test_bad_input_is_one_line_with_the_names(calls: dict[str, Any], name: str, parts: list[str]) -> None:
@@ -177,6 +201,19 @@ def test_a_function_that_builds_a_graph(calls: dict[str, Any]) -> None:
         "out",
         "text.pb",
     ]
+
+
+def test_a_function_that_returns_several_outputs_of_an_operation(calls: dict[str, Any]) -> None:
+    code, text, errors = calls["splits"]
+    assert (code, errors) == (0, "")
+    assert all(f"tensor halves:{index}" in text or f" halves:{index} " in text for index in range(2)), text
+
+
+def test_a_function_that_ends_its_process(calls: dict[str, Any]) -> None:
+    code, text, errors = calls["exits"]
+    assert (code, text) == (1, "") and errors.splitlines()[-1].endswith(
+        "did not build a graph: the process ended with 0."
+    )
 
 
 def test_a_function_that_leaves_a_process(calls: dict[str, Any]) -> None:

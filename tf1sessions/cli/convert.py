@@ -199,7 +199,7 @@ def _built(model: str, values: bool) -> Iterator[dict[str, Any]]:
         if done.returncode == 2:  # what is wrong is in its last line
             click.echo(printable(errors.rstrip().rpartition("\n")[2]), err=True)
             raise click.exceptions.Exit(2)
-        if done.returncode:
+        if done.returncode or not os.path.exists(os.path.join(folder, OUTPUTS)):
             click.echo(written + errors, nl=False, err=True)
             raise click.ClickException(f"{model} did not build a graph: the process ended with {done.returncode}.")
         found: dict[str, Any] = {"source": os.path.join(folder, GRAPH)}
