@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -18,7 +19,7 @@ class Marks:
 
     Args:
         folder: Where the marks are. A program may remove it, with its run folder: it is made again, and what this
-            process has set is set again with its next mark.
+            process has set is set again with its next mark, and while it waits.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -87,6 +88,8 @@ class Marks:
         self._set("released")
 
     def wait_for_release(self) -> None:
-        """Wait until tasks that are through may end; or until the folder has gone, and with it the run."""
-        while self._folder.exists() and not (self._folder / "released").exists():
+        """Wait until tasks that are through may end, and set again what this process has set if a task removes it."""
+        while not (self._folder / "released").exists():
+            with contextlib.suppress(OSError):  # removed in this moment, or the disk is full: at the next look, then
+                self.repeat()
             time.sleep(_POLL_SECS)
