@@ -66,6 +66,7 @@ _CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory 
 _HEADER = struct.Struct("=IIQ")  # the next line, the bytes of a _Frame and those of the pickle, which both follow
 _LEAST_BYTES = 512  # of a message; most that bring one array or a few short jobs need no more, and are read at once
 _MAGIC = 0x74316672
+_NO_MESSAGE = (ValueError, TypeError, LookupError, OverflowError)  # what taking a frame apart raises that is none
 _PAGE = mmap.ALLOCATIONGRANULARITY
 _NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _NO_SIGNAL = int(getattr(socket, "MSG_NOSIGNAL", 0))
@@ -128,6 +129,8 @@ class _MessageFrame:
     @classmethod
     def decode(cls, data: memoryview) -> _MessageFrame:
         long, segments, places, dropped, *numbers = data.cast("q").tolist()
+        if min(segments, places, dropped) < 0 or len(numbers) != 3 * (segments + places) + dropped:
+            raise ValueError(f"it has {len(numbers)} numbers")
         triples = list(zip(*[iter(numbers[: 3 * (segments + places)])] * 3, strict=True))
         return cls(triples[:segments], triples[segments:], bool(long), numbers[len(numbers) - dropped :])
 
@@ -440,14 +443,15 @@ class Channel:
                     self._theirs.pop(number, None)
                 self._received += 1
                 self._bytes_received += len(stream) + sum(size for _, _, size in frame.places)
+                parts = _parts(frame, views, may_keep)
+                del views
+                return (parts.pop() if frame.long else stream), parts
+            except _NO_MESSAGE as error:
+                self._break(f"what arrived is no message: {type(error).__name__}: {error}")
+                raise PeerGoneError(f"The channel to {self._name} has ended: {self._broken}") from error
             except BaseException:
                 self._break("a message could not be taken in")
                 raise
-            parts = _parts(frame, views, may_keep)
-            del views
-            if frame.long:
-                stream = parts.pop()
-            return stream, parts
 
     def _is_complete(self) -> bool:
         """Whether a whole message is here; makes room for what is known to come."""
@@ -462,7 +466,11 @@ class Channel:
             self._check_open()
         missing = _HEADER.size + frame_length + stream_length - self._filled
         if missing > 0:
-            self._incoming += bytes(missing)
+            try:
+                self._incoming += bytes(missing)
+            except (MemoryError, OverflowError):  # of what is no message, most likely
+                self._break(f"a message of {frame_length + stream_length} bytes does not fit into memory")
+                self._check_open()
         return bool(missing <= 0)
 
     def _wait(self, deadline: float | None) -> None:
