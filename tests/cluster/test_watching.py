@@ -15,6 +15,7 @@ import pytest
 from support import wait_for
 
 from tf1sessions.cluster import launching, task_main
+from tf1sessions.cluster import marks as marks_module
 from tf1sessions.cluster.flags import TaskFlags
 from tf1sessions.cluster.launching import Launch, LaunchSettings, task_jobs
 from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
@@ -114,6 +115,22 @@ def test_a_task_that_waits_sets_its_marks_again_if_another_removes_them(tmp_path
     mine.release()
     waiting.join(30)
     assert not waiting.is_alive()
+
+
+def test_marks_that_cannot_be_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As where the program has put a file in the place of the run folder, or the disk is full."""
+    monkeypatch.setattr(marks_module, "_POLL_SECS", 0.01)
+    (tmp_path / "run").write_text("mine")
+    mine = Marks(tmp_path / "run" / ".claims")
+    mine.set_server("worker:0")
+    mine.set_last("worker:0")
+    mine.forget("worker:0")
+    mine.set_through("worker:0")
+    assert not mine.is_through("worker:0")
+    mine.wait_for_release()
+    assert caplog.messages == [caplog.messages[0]] and "marks for the other tasks cannot be set" in caplog.messages[0]
 
 
 def test_the_release_is_set_again_while_tasks_are_there(watcher: Any, marks: Marks, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ Data flow: :class:`Launch` makes a :class:`~tf1sessions.scripts.jobs.Job` of eac
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import threading
@@ -351,8 +350,7 @@ class _ServerWatcher:
         with self._lock:
             if self.marks is None or not self._training:
                 if self.marks is not None and self._at_work:  # which may have removed the marks that they wait for
-                    with contextlib.suppress(OSError):  # they do so now, or the disk is full: at the next look, then
-                        self.marks.repeat()
+                    self.marks.repeat()
                 return
             names = {index: self._tasks[index].name for index in self._training}
             done = {index for index, name in names.items() if self.marks.is_through(name)}
