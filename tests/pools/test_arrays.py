@@ -696,6 +696,25 @@ def test_a_frame_that_is_none(header: bytes) -> None:
         assert channel.closed
 
 
+def test_memory_is_taken_for_what_comes_and_not_for_what_is_announced() -> None:
+    raw, end = socket.socketpair()
+    with raw, Channel(end) as channel:
+        raw.sendall(arrays._HEADER.pack(arrays._MAGIC, 0, 2**40) + bytes(600))
+        with pytest.raises(TimeoutError):
+            channel.recv(0.1)
+        assert len(channel._incoming) < 4 * MB
+
+
+def test_a_long_message_through_the_socket(ends: Ends) -> None:
+    """Its room grows while it comes."""
+    ends[0].stop_lending()
+    sent = np.arange(MB, dtype=np.int64)
+    thread = threading.Thread(target=ends[0].send, args=(sent,))
+    thread.start()
+    assert np.array_equal(ends[1].recv(60), sent)
+    thread.join()
+
+
 # --------------------------------------------------------------------------------------------------- interrupts
 
 

@@ -66,6 +66,8 @@ _CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory 
 _HEADER = struct.Struct("=IIQ")  # the next line, the bytes of a _Frame and those of the pickle, which both follow
 _LEAST_BYTES = 512  # of a message; most that bring one array or a few short jobs need no more, and are read at once
 _MAGIC = 0x74316672
+_MOST_LENGTH = 1 << 47  # bytes that a process can address
+_STEP_BYTES = 1 << 20  # of room for a message, which grows with what has come; arbitrary
 _NO_MESSAGE = (ValueError, TypeError, LookupError, OverflowError)  # what taking a frame apart raises that is none
 _PAGE = mmap.ALLOCATIONGRANULARITY
 _NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -454,23 +456,19 @@ class Channel:
                 raise
 
     def _is_complete(self) -> bool:
-        """Whether a whole message is here; makes room for what is known to come."""
+        """Whether a whole message is here; makes room for what comes next."""
         if self._filled < len(self._incoming):
             return False
         magic, frame_length, stream_length = _HEADER.unpack_from(self._incoming)
-        if magic != _MAGIC:
+        if magic != _MAGIC or stream_length > _MOST_LENGTH:
             self._break("what arrived is no message")
             self._check_open()
         if frame_length + stream_length > self._most_bytes:
             self._break(f"a message of {frame_length + stream_length} bytes is larger than {self._most_bytes}")
             self._check_open()
         missing = _HEADER.size + frame_length + stream_length - self._filled
-        if missing > 0:
-            try:
-                self._incoming += bytes(missing)
-            except (MemoryError, OverflowError):  # of what is no message, most likely
-                self._break(f"a message of {frame_length + stream_length} bytes does not fit into memory")
-                self._check_open()
+        if missing > 0:  # step by step: zeros for all that is announced could take the memory, and seconds
+            self._incoming += bytes(min(missing, max(self._filled, _STEP_BYTES)))
         return bool(missing <= 0)
 
     def _wait(self, deadline: float | None) -> None:

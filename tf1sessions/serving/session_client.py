@@ -266,7 +266,7 @@ class SessionClient:
                 connection.settimeout(max(0.001, give_up - time.monotonic()))
                 with socket_address(os.path.join(self.address, SOCKET)) as path:
                     connection.connect(path)
-                self._most_bytes = greet(connection, read_key(self.address))
+                self._most_bytes = greet(connection, read_key(self.address), max(0.001, give_up - time.monotonic()))
                 return Channel(connection, "the server")
             except (OSError, PeerGoneError, UsageError) as error:
                 connection.close()
@@ -275,7 +275,9 @@ class SessionClient:
                     raise PeerGoneError(
                         f"the server cannot be reached: {error}",
                         where=self.address,
-                        next_step="Start it, or start it with restart=True.",
+                        next_step="It may be starting again: give it longer, by connect_secs= and the deadline."
+                        if waits
+                        else "Start it, or start it with restart=True.",
                     ) from error
             except BaseException:
                 connection.close()
