@@ -7,11 +7,14 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tf1sessions.errors import PeerGoneError
+from tf1sessions.errors import DeadlineError, PeerGoneError
+from tf1sessions.pools.messages import socket_address
 from tf1sessions.serving import local_handshake
+from tf1sessions.serving.session_client import SessionClient
 
 KEY = b"k" * 32
 
@@ -59,3 +62,14 @@ def test_a_peer_that_does_not_know_the_key() -> None:
     with here, there:
         there.sendall(os.urandom(64))
         assert not local_handshake.let_in(here, KEY)
+
+
+def test_a_server_that_does_not_greet_has_the_time_of_the_call(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    local_handshake.make_key(str(tmp_path))
+    with socket.socket(socket.AF_UNIX) as listener:
+        with socket_address(str(tmp_path / local_handshake.SOCKET)) as address:
+            listener.bind(address)
+        listener.listen()
+        with SessionClient(tmp_path, timeout_secs=0.3) as client, pytest.raises(DeadlineError, match="let this client"):
+            client.names()

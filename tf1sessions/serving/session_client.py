@@ -270,6 +270,12 @@ class SessionClient:
                 return Channel(connection, "the server")
             except (OSError, PeerGoneError, UsageError) as error:
                 connection.close()
+                if isinstance(error, TimeoutError) and time.monotonic() >= until:
+                    raise DeadlineError(
+                        "the server did not let this client in in time",
+                        where=self.address,
+                        next_step="Give it more time.",
+                    ) from error
                 waits = os.path.exists(os.path.join(self.address, RESTARTS))
                 if not waits or time.monotonic() >= give_up:
                     raise PeerGoneError(
