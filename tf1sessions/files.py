@@ -15,8 +15,10 @@ from typing import BinaryIO
 
 __all__ = ["NOT_ARRAYS", "open_own", "open_regular", "read_whole", "walk", "write_whole"]
 
-#: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one.
-NOT_ARRAYS = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+#: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one, which may claim any size.
+NOT_ARRAYS = (
+    ValueError, KeyError, TypeError, OSError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error
+)  # fmt: skip
 #: The most bytes that are read, where the caller says nothing: no program, table or description is longer.
 MOST_BYTES = 64 << 20
 

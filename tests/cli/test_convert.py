@@ -48,6 +48,7 @@ call("no_tags", f"{models}/saved_tags", "o", "--tags", "gpu")
 call("no_train", f"{models}/frozen.pb", "o", "--train")
 call("no_checkpoint", f"{models}/training", "o", "--checkpoint", f"{models}/variables")
 call("no_tensor", f"{models}/frozen.pb", "o", "--output", "probabilitie")
+call("name_twice", f"{models}/frozen.pb", "o", "--output", "a=probabilities", "--output", "a=conv/BiasAdd")
 call("inside", f"{models}/training", f"{models}/training/o")
 call("no_file", "nothing.py:build", "o")
 call("no_module", "no.such:build", "o")
@@ -62,8 +63,39 @@ def build():
 
 def fails():
     raise KeyError("what the function raised")
+
+def exits():
+    raise SystemExit
+
+def splits():
+    import tensorflow as tf
+
+    return tf.split(tf.placeholder(tf.float32, [4], name="x"), 2, name="halves")
+
+def of_another_graph():
+    import tensorflow as tf
+
+    tf.zeros([2], name="y")
+    with tf.Graph().as_default():
+        return tf.ones([2], name="y")
+
+def names_twice():
+    import tensorflow as tf
+
+    return {1: tf.constant(1.0), "1": tf.constant(2.0)}
+
+def leaves_a_process():
+    import pathlib, subprocess, sys, tensorflow as tf
+
+    pathlib.Path("pid").write_text(str(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(900)"]).pid))
+    return tf.constant(1.0)
 """)
 call("builder", "net.py:build", "built", "--train")
+for function in ("exits", "splits", "of_another_graph", "names_twice"):
+    call(function, f"net.py:{function}", "o", "--dry-run")
+call("leaves_a_process", "net.py:leaves_a_process", "o", "--dry-run")
+os.kill(int(pathlib.Path("pid").read_text()), 9)  # it is there still
+os.unlink("pid")
 call("fails", "net.py:fails", "o")
 call("no_function", "net.py:buidl", "o")
 report(left=sorted(os.listdir(".")))
@@ -137,10 +169,13 @@ def test_options_reach_the_library(calls: dict[str, Any]) -> None:
         ("no_train", ["the graph has no train operations"]),
         ("no_checkpoint", ["is not one of this graph", "conv/kernel"]),
         ("no_tensor", ["probabilitie:0", "Near to it are probabilities"]),
+        ("name_twice", ["'a' is given for both 'probabilities' and 'conv/BiasAdd' (from --output)"]),
         ("inside", ["is inside the model that is read"]),
+        ("of_another_graph", ["net.py:of_another_graph returned 'y:0', which is of another graph"]),
+        ("names_twice", ["net.py:names_twice returned two tensors named '1', 'Const:0' and 'Const_1:0'"]),
         ("no_file", ["there is no file 'nothing.py'"]),
         ("no_module", ["there is no module 'no.such'"]),
-        ("no_function", ["net.py has no function 'buidl'", "build, fails"]),
+        ("no_function", ["net.py has no function 'buidl'", "build, exits, fails"]),
     ],
 )
 def test_bad_input_is_one_line_with_the_names(calls: dict[str, Any], name: str, parts: list[str]) -> None:
@@ -166,6 +201,25 @@ def test_a_function_that_builds_a_graph(calls: dict[str, Any]) -> None:
         "out",
         "text.pb",
     ]
+
+
+def test_a_function_that_returns_several_outputs_of_an_operation(calls: dict[str, Any]) -> None:
+    code, text, errors = calls["splits"]
+    assert (code, errors) == (0, "")
+    assert all(f"tensor halves:{index}" in text or f" halves:{index} " in text for index in range(2)), text
+
+
+def test_a_function_that_ends_its_process(calls: dict[str, Any]) -> None:
+    code, text, errors = calls["exits"]
+    assert (code, text) == (1, "") and errors.splitlines()[-1].endswith(
+        "did not build a graph: the process ended with 0."
+    )
+
+
+def test_a_function_that_leaves_a_process(calls: dict[str, Any]) -> None:
+    """That has stdout and stderr of the function open, and is not waited for."""
+    code, text, errors = calls["leaves_a_process"]
+    assert (code, errors) == (0, "") and text.startswith("net.py:leaves_a_process: function -> o\n")
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])

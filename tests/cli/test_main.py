@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from support import PythonRun
@@ -87,3 +89,14 @@ def test_output_that_cannot_be_written_is_one_line(option: str) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
     assert "No space left on device" in done.stderr
+
+
+def test_a_reader_that_is_gone_is_no_error_to_speak_of(tmp_path: Path) -> None:
+    """As in `tf1sessions launch --print slurm train.py | head`."""
+    (tmp_path / "train.py").write_text("import tensorflow as tf\nserver = tf.train.Server({})\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as gone:
+        command = [sys.executable, "-m", "tf1sessions", "launch", "--print", "slurm", "train.py"]
+        done = subprocess.run(command, cwd=tmp_path, stdout=gone, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "")

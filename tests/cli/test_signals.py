@@ -55,6 +55,40 @@ except signals.Terminated as error:
     assert process.returncode == signum
 
 
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_that_comes_into_a_finalizer_is_not_lost(signum: signal.Signals) -> None:
+    """Python drops what a finalizer raises, with a traceback on stderr."""
+    code = f"""
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), {int(signum)})
+        time.sleep(60)
+try:
+    ready()
+    Finalized()
+    while True:
+        time.sleep(0.02)
+except KeyboardInterrupt as error:
+    sys.exit(getattr(error, "signum", signal.SIGINT))
+"""
+    with ready(code) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == signum and not err
+
+
+def test_other_errors_of_finalizers_are_shown() -> None:
+    code = """
+class Finalized:
+    def __del__(self):
+        raise ValueError("shown")
+ready()
+Finalized()
+"""
+    with ready(code) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "ValueError: shown" in err
+
+
 def test_a_main_thread_that_is_not_in_python_is_ended() -> None:
     code = """
 signals._GRACE_SECS = 0.01

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from support import wait_for
 
 from tf1sessions.cluster import launching, task_main
+from tf1sessions.cluster import marks as marks_module
 from tf1sessions.cluster.flags import TaskFlags
 from tf1sessions.cluster.launching import Launch, LaunchSettings, task_jobs
 from tf1sessions.cluster.marks import TASK_VARIABLE, Marks
@@ -99,6 +101,50 @@ def test_marks_in_a_folder_that_the_program_has_removed(tmp_path: Path, what: st
     mine.forget("worker:1")
     mine.repeat()
     assert not mine.has_server("worker:1")
+
+
+def test_a_task_that_waits_sets_its_marks_again_if_another_removes_them(tmp_path: Path) -> None:
+    """It waits on: without its server the others could not go on."""
+    mine = Marks(tmp_path / "run" / ".claims")
+    mine.set_through("worker:0")
+    waiting = threading.Thread(target=mine.wait_for_release, daemon=True)
+    waiting.start()
+    shutil.rmtree(tmp_path / "run")
+    wait_for(lambda: mine.is_through("worker:0"), lambda: "the mark")
+    assert waiting.is_alive()
+    mine.release()
+    waiting.join(30)
+    assert not waiting.is_alive()
+
+
+def test_marks_that_cannot_be_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As where the program has put a file in the place of the run folder, or the disk is full."""
+    monkeypatch.setattr(marks_module, "_POLL_SECS", 0.01)
+    (tmp_path / "run").write_text("mine")
+    mine = Marks(tmp_path / "run" / ".claims")
+    mine.set_server("worker:0")
+    mine.set_last("worker:0")
+    mine.forget("worker:0")
+    mine.set_through("worker:0")
+    assert not mine.is_through("worker:0")
+    mine.wait_for_release()
+    assert caplog.messages == [caplog.messages[0]] and "marks for the other tasks cannot be set" in caplog.messages[0]
+
+
+def test_the_release_is_set_again_while_tasks_are_there(watcher: Any, marks: Marks, tmp_path: Path) -> None:
+    for task in ("worker:0", "worker:1"):
+        marks.set_through(task)
+    watcher._release_those_through()
+    (tmp_path / "released").unlink()
+    watcher._release_those_through()
+    assert is_released(tmp_path)
+    for index in range(3):
+        watcher.end(index, True)
+    shutil.rmtree(tmp_path)
+    watcher._release_those_through()
+    assert not tmp_path.exists()
 
 
 def test_a_rank_that_removes_its_run_folder_has_called_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,7 @@ with t1.load(path, outputs=["mul:0"]) as model:
 report(
     bad_output=raised(t1.load, path, outputs=["yy"]),
     bad_input=raised(t1.load, path, inputs=["xx"]),
+    one_tensor=raised(t1.load, path, inputs={"a": "x", "b": "x:0"}),
     bad_signature=raised(t1.load, path, signature="serve"),
     bad_allow=raised(t1.load, path, allow_ops="PyFunc"),
 )
@@ -241,6 +242,7 @@ def test_inputs_and_outputs_of_ones_own(calls: dict[str, Any]) -> None:
     assert not calls["renamed_guess"]
     assert calls["part"] == [[2.0] * 3] * 2 and calls["part_inputs"] == ["x", "scale"]
     assert calls["bad_output"][0] == "UsageError" and "'yy:0'" in calls["bad_output"][1]
+    assert calls["one_tensor"][0] == "UsageError" and "'a' and 'b' are both the tensor 'x:0'" in calls["one_tensor"][1]
     assert calls["bad_input"][0] == "UsageError" and "'xx:0'" in calls["bad_input"][1]
     assert calls["bad_signature"][0] == "UsageError" and "'guessed'" in calls["bad_signature"][1]
     assert calls["bad_allow"][0] == "UsageError" and "allow_ops={'PyFunc'}" in calls["bad_allow"][1]

@@ -13,6 +13,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import textwrap
@@ -668,6 +669,50 @@ def test_something_else_on_the_socket() -> None:
         with pytest.raises(PeerGoneError, match="no message"):
             channel.recv()
         assert channel.closed
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        arrays._HEADER.pack(arrays._MAGIC, 0, 2**64 - 1),
+        arrays._HEADER.pack(arrays._MAGIC, 0, 2**62),
+        arrays._HEADER.pack(arrays._MAGIC, 7, 0),  # is no whole number of 64-bit integers
+        arrays._HEADER.pack(arrays._MAGIC, 8, 0),  # is too short
+        arrays._HEADER.pack(arrays._MAGIC, 32, 0) + struct.pack("=qqqq", 0, 1, 0, 0),  # lacks its segment
+        arrays._HEADER.pack(arrays._MAGIC, 56, 0) + struct.pack("=7q", 0, 1, 0, 0, 5, 100, 1),  # lacks its descriptor
+        arrays._HEADER.pack(arrays._MAGIC, 56, 0) + struct.pack("=7q", 0, 1, 0, 0, 5, 100, 0),  # a number not known
+        arrays._HEADER.pack(arrays._MAGIC, 56, 0) + struct.pack("=7q", 0, 0, 1, 0, 9, 0, 8),  # a place in no segment
+        arrays._HEADER.pack(arrays._MAGIC, 32, 0) + struct.pack("=qqqq", 1, 0, 0, 0),  # a long pickle that is nowhere
+    ],
+    ids=range(9),
+)
+def test_a_frame_that_is_none(header: bytes) -> None:
+    """It ends the channel, as the end of the other side does, and takes no memory."""
+    raw, end = socket.socketpair()
+    with raw, Channel(end) as channel:
+        raw.sendall(header + bytes(600))
+        with pytest.raises(PeerGoneError):
+            channel.recv()
+        assert channel.closed
+
+
+def test_memory_is_taken_for_what_comes_and_not_for_what_is_announced() -> None:
+    raw, end = socket.socketpair()
+    with raw, Channel(end) as channel:
+        raw.sendall(arrays._HEADER.pack(arrays._MAGIC, 0, 2**40) + bytes(600))
+        with pytest.raises(TimeoutError):
+            channel.recv(0.1)
+        assert len(channel._incoming) < 4 * MB
+
+
+def test_a_long_message_through_the_socket(ends: Ends) -> None:
+    """Its room grows while it comes."""
+    ends[0].stop_lending()
+    sent = np.arange(MB, dtype=np.int64)
+    thread = threading.Thread(target=ends[0].send, args=(sent,))
+    thread.start()
+    assert np.array_equal(ends[1].recv(60), sent)
+    thread.join()
 
 
 # --------------------------------------------------------------------------------------------------- interrupts

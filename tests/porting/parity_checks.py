@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -303,6 +304,33 @@ def check_callables() -> None:
     assert any("only outputs were compared" in note for note in found.notes)
 
 
+def check_callables_that_change_their_inputs() -> None:
+    """The other side, and the caller, have what was given."""
+    path = written(perceptron())
+    ones = np.ones((2, 4), np.float32)
+
+    def changes(x: Any) -> Any:
+        x *= 0
+        with t1.load(path) as model:
+            return model(x=x)["probs"]
+
+    for sides in ((changes, path), (path, changes)):
+        assert not verify(*sides, inputs={"x": ones}).equal
+    assert ones.all()
+
+
+def check_callables_that_return_what_tensorflow_does_not_have() -> None:
+    path = written(perceptron())
+
+    class Odd:
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("no array")
+
+    for value in (np.zeros(3, "M8[s]"), np.zeros(3, [("a", "f4")])):
+        refused("'output_0' has the dtype", path, lambda x, value=value: value)
+    refused("raised RuntimeError: no array", path, lambda x: Odd())
+
+
 def check_keras_model() -> None:
     kernel = np.linspace(-1, 1, 20).reshape(4, 5).astype(np.float32)
     layers = [
@@ -376,6 +404,11 @@ def check_given_inputs() -> None:
         refused(name, path, path, inputs=name)
     os.mkfifo("pipe.npz")  # nothing writes into it
     refused("'pipe.npz' cannot be read: it is not a regular file", path, path, inputs="pipe.npz")
+    with zipfile.ZipFile("vast.npz", "w") as archive, archive.open("x.npy", "w") as member:
+        np.lib.format.write_array_header_1_0(member, {"descr": "<f4", "fortran_order": False, "shape": (10**14, 3)})
+    refused("'vast.npz' cannot be read", path, path, inputs="vast.npz")
+    np.savez("twice.npz", **{"x": np.ones((2, 4)), "x:0": np.zeros((2, 4))})
+    refused("the input 'x' is given twice, once as 'x:0'", path, path, inputs="twice.npz")
     np.save("one.npy", np.ones(3))
     refused("one.npy is one array", path, path, inputs="one.npy")
 

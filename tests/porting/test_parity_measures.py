@@ -158,6 +158,7 @@ def test_files(tmp_path: Path) -> None:
         ("[[tolerance]]\nrelativ = 1.0", "unknown key 'relativ'"),
         ("[[tolerance]]\nrelative = -1.0", "relative of a tolerance is -1.0"),
         ('[[tolerance]]\nrelative = "small"', "relative of a tolerance is 'small'"),
+        (f"[[tolerance]]\nabsolute = 1{'0' * 400}", "absolute of a tolerance is 1000"),
         ("[[tolerance]]\nop = 3", "op is 3, which is no text"),
         ("[tolerances]\nop = 'a'", "unknown key 'tolerances'"),
         ("tolerance = 1", "there is no list of records"),

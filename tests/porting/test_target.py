@@ -256,6 +256,9 @@ def test_where_there_are_no_locks_nothing_is_removed(tmp_path: Path, monkeypatch
         ("empty", False, "is there already"),
         ("home", True, "has other things in it than a SavedModel: .config, thesis.txt"),
         ("parts", True, "has other things in it than a SavedModel: variables"),
+        ("o" * 256, False, "File name too long"),
+        ("o/" * 2500, False, "File name too long"),
+        ("o\udcff", False, "is not UTF-8"),
     ],
 )
 def test_is_refused_before_any_work(
@@ -274,6 +277,22 @@ def test_is_refused_before_any_work(
         Target.checked(out, "model", force=force)
     assert caught.value.where == "OUT" and caught.value.next_step
     assert seen(tmp_path) == before
+
+
+@pytest.mark.parametrize("folder", ["saved", "empty"])
+@pytest.mark.parametrize("out", [".", "../{folder}", "link"])
+def test_the_current_folder_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, out: str
+) -> None:
+    """The caller would be left in a folder that is gone."""
+    filled(tmp_path / "saved")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / folder)
+    (tmp_path / "link").symlink_to(folder)
+    with pytest.raises(UsageError, match="is the current folder"):
+        Target.checked(out.format(folder=folder) if out != "link" else tmp_path / out, None, force=True)
+    with Target.checked(tmp_path / "other", None, force=True).whole() as other:
+        filled(Path(other) / "variables")
 
 
 def test_a_file_is_no_folder_to_be_inside_of(tmp_path: Path) -> None:

@@ -26,6 +26,13 @@ WAYS = {
             __ge__ = __gt__ = __lt__ = __index__ = __int__ = __le__
         sys.exit(Number(6))
     """,
+    "an isinstance of its own": """
+        import builtins, sys
+        def isinstance(*args): raise ValueError
+        builtins.isinstance = isinstance
+        sys.exit(4)
+    """,
+    "an isinstance that is never true": "import builtins, sys; builtins.isinstance = lambda *args: False; sys.exit(4)",
     "no text": """
         import sys
         class Silent:

@@ -183,6 +183,18 @@ def test_other_files_in_the_folder_stay() -> None:
     assert Path("out/mine.txt").read_text() == "kept"
 
 
+def test_a_file_with_the_name_of_a_log_is_not_written_to() -> None:
+    with RunFolder.create("first", JOBS) as folder:
+        names = [folder.log_path(1).name, folder.deprecations_path(1).name]
+    Path("out").mkdir()
+    for taken in names:
+        Path("out", taken).write_text("mine")
+        with pytest.raises(ScriptUsageError, match="'out' holds no run, and has .*--out"):
+            RunFolder.create("out", JOBS)
+        assert os.listdir("out") == [taken] and Path("out", taken).read_text() == "mine"
+        Path("out", taken).unlink()
+
+
 def test_folder_that_cannot_be_made() -> None:
     Path("file").touch()
     with pytest.raises(ScriptUsageError, match="run folder 'file/run'.*--out"):

@@ -154,6 +154,26 @@ def test_hang_without_pytest_timeout(pytester: pytest.Pytester) -> None:
     assert in_order(done.texts["test_stuck"], ["Timeout (>0.5 s)", "thread 'MainThread' is at ", "lock.acquire()"])
 
 
+def test_where_no_thread_can_be_started(pytester: pytest.Pytester) -> None:
+    """The run of the tests goes on, without what the plugin knows of those that hang."""
+    pytester.makepyfile(
+        """
+        import threading
+        import pytest
+
+        pytestmark = pytest.mark.tf1(seed=1)
+
+        def test_leaves_no_hook():
+            threading.excepthook = None  # Python starts no thread then
+
+        def test_next():
+            pass
+        """
+    )
+    done = run(pytester, "-p", "no:xdist", "-p", "no:threadexception", "--timeout", "100")
+    assert done.outcomes == {"test_leaves_no_hook": "passed", "test_next": "passed"}, done.output
+
+
 def test_hang_that_nothing_ends(pytester: pytest.Pytester) -> None:
     """pytest-timeout's own way is the last one; what is known is printed before."""
     program(pytester, "stuck")

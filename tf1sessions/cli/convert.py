@@ -16,11 +16,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
+from tf1sessions.errors import UsageError
 from tf1sessions.texts import printable
 
 __all__ = ["convert"]
@@ -116,9 +117,9 @@ def convert(
         logging.basicConfig(format="tf1sessions: %(message)s")
         logging.getLogger("tf1sessions").setLevel(logging.INFO)
     options |= {
-        "inputs": _ends(inputs),
-        "outputs": _ends(outputs),
-        "train": _ends(train_ops) or train or None,
+        "inputs": _ends("--input", inputs),
+        "outputs": _ends("--output", outputs),
+        "train": _ends("--train-op", train_ops) or train or None,
         "trainable": trainable or None,
         "tags": None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()],
         "checkpoint": checkpoint,
@@ -144,17 +145,31 @@ def convert(
         click.echo(click.style(title[0], bold=True) + line[title.end() :] if title and line[0] != " " else line)
 
 
-def _ends(arguments: tuple[str, ...]) -> dict[str, str] | list[str] | None:
+def _ends(option: str, arguments: tuple[str, ...]) -> dict[str, str] | list[str] | None:
     """Inputs, outputs and train operations as porting.convert takes them: names, or names for the caller with them."""
     pairs = [each.rpartition("=") for each in arguments]
     if not any(name for name, _, _ in pairs):
         return list(arguments) or None
-    return {name or tensor.partition(":")[0]: tensor for name, _, tensor in pairs}
+    found: dict[str, str] = {}
+    for name, _, tensor in pairs:
+        name = name or tensor.partition(":")[0]
+        if found.setdefault(name, tensor) != tensor:
+            raise UsageError(
+                f"{name!r} is given for both {found[name]!r} and {tensor!r}",
+                where=option,
+                next_step="Give each a name of its own.",
+            )
+    return found
 
 
 def _is_builder(model: str) -> bool:
     """Whether it is a function, as ``train.py:build`` or ``package.train:build``."""
     return re.fullmatch(r".+\.py:\w+|[\w.]+:[A-Za-z_]\w*", model) is not None and not os.path.exists(model)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 @contextmanager
@@ -171,19 +186,21 @@ def _built(model: str, values: bool) -> Iterator[dict[str, Any]]:
             folder,
             "values" if values else "graph",
         ]
-        done = subprocess.run(
-            command,
-            env={"TF_CPP_MIN_LOG_LEVEL": "3"} | os.environ | {"PYTHONINSPECT": ""},  # else its exit code is another
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
+        # into files: a process that the function has started and left would keep a pipe open
+        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            done = subprocess.run(
+                command,
+                env={"TF_CPP_MIN_LOG_LEVEL": "3"} | os.environ | {"PYTHONINSPECT": ""},  # else its exit code is another
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+            )
+            written, errors = (_text(file) for file in (stdout, stderr))
         if done.returncode == 2:  # what is wrong is in its last line
-            click.echo(printable(done.stderr.rstrip().rpartition("\n")[2]), err=True)
+            click.echo(printable(errors.rstrip().rpartition("\n")[2]), err=True)
             raise click.exceptions.Exit(2)
-        if done.returncode:
-            click.echo(done.stdout + done.stderr, nl=False, err=True)
+        if done.returncode or not os.path.exists(os.path.join(folder, OUTPUTS)):
+            click.echo(written + errors, nl=False, err=True)
             raise click.ClickException(f"{model} did not build a graph: the process ended with {done.returncode}.")
         found: dict[str, Any] = {"source": os.path.join(folder, GRAPH)}
         with open(os.path.join(folder, OUTPUTS), encoding="utf-8") as file:

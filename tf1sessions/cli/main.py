@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import os
+import select
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -112,7 +113,16 @@ class _Commands(click.Group):
             except (ModelError, UsageError) as error:
                 raise _WrongCall(str(error)) from error
             except (Tf1SessionsError, OSError) as error:
+                if isinstance(error, BrokenPipeError) and _reader_is_gone():
+                    raise  # click ends by that, and says nothing: the reader (head) has what it wants
                 raise click.ClickException(str(error)) from error
+
+
+def _reader_is_gone() -> bool:
+    """Whether stdout is a pipe that nothing reads from any more."""
+    poll = select.poll()
+    poll.register(1, 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 @click.command(

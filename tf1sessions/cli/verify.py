@@ -180,10 +180,12 @@ def _no_exit_as_equal() -> Iterator[None]:
 
 
 def _pairs(names: tuple[str, ...]) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for each in names:
         left, equals, right = each.partition("=")
         if not (left and equals and right):
             raise click.BadParameter(f"{each!r} is not LEFT=RIGHT.", param_hint="'--map'")
-        found[left] = right
+        if found.setdefault(left, right) != right:
+            message = f"{left!r} is paired with both {found[left]!r} and {right!r}."
+            raise click.BadParameter(message, param_hint="'--map'")
     return found

@@ -287,6 +287,7 @@ class _ServerWatcher:
         self._lock = threading.Lock()  # protects what follows
         self._started: dict[int, float] = {}  # tasks that run and have no server yet
         self._named: set[int] = set()
+        self._at_work: set[int] = set()  # tasks whose processes are there
         self._training = set(training)  # whose programs are not through
         self._any_through = False
         self.marks: Marks | None = None
@@ -309,6 +310,7 @@ class _ServerWatcher:
     def begin(self, index: int) -> None:
         """A task was started."""
         with self._lock:
+            self._at_work.add(index)
             if index in self._trains:
                 self._training.add(index)
                 self._alone = None
@@ -321,6 +323,7 @@ class _ServerWatcher:
     def end(self, index: int, is_done: bool) -> None:
         """A task has ended, whichever way; one that failed and is not started again ends the run."""
         with self._lock:
+            self._at_work.discard(index)
             if index in self._training:
                 self._training.remove(index)
                 self._any_through = self._any_through or is_done
@@ -346,6 +349,8 @@ class _ServerWatcher:
     def _release_those_through(self) -> None:
         with self._lock:
             if self.marks is None or not self._training:
+                if self.marks is not None and self._at_work:  # which may have removed the marks that they wait for
+                    self.marks.repeat()
                 return
             names = {index: self._tasks[index].name for index in self._training}
             done = {index for index, name in names.items() if self.marks.is_through(name)}

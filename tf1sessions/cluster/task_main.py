@@ -79,7 +79,11 @@ def execute_rank(payload: Mapping[str, Any]) -> int:
     """
     marks = Marks(payload["settings"]["claims_dir"])
     launched.at_init.append(functools.partial(marks.set_server, os.environ[TASK_VARIABLE]))
-    return program.execute(payload, end=lambda exit_code: marks.repeat())
+
+    def set_again(exit_code: int) -> None:
+        marks.repeat()  # the program may have removed them
+
+    return program.execute(payload, end=set_again)
 
 
 class _Servers:

@@ -184,6 +184,7 @@ def _interfaces(artifact: Artifact, graph_index: GraphIndex, inputs: Any, output
             _check_tensor(graph_index, role, tensor, tensor, artifact.path)
     guessed = interface.guess(graph_index, named_inputs, named_outputs)
     if isinstance(inputs, Mapping):
+        _check_fed_once(inputs)
         guessed = dataclasses.replace(guessed, inputs=_renamed(guessed.inputs, inputs))
     if isinstance(outputs, Mapping):
         guessed = dataclasses.replace(guessed, outputs=_renamed(guessed.outputs, outputs))
@@ -194,6 +195,18 @@ def _interfaces(artifact: Artifact, graph_index: GraphIndex, inputs: Any, output
             next_step="Name them: outputs=['probs:0'], --output probs:0. `tf1sessions inspect` shows what is there.",
         )
     return {guessed.name: guessed}
+
+
+def _check_fed_once(inputs: Mapping[str, str]) -> None:
+    """No tensor is two inputs: of two values for it, all but one would be dropped."""
+    names: dict[str, str] = {}
+    for name, tensor in inputs.items():
+        if (first := names.setdefault(tensor_name(tensor), name)) != name:
+            raise UsageError(
+                f"the inputs {first!r} and {name!r} are both the tensor {tensor!r}",
+                where="load()",
+                next_step="Give each tensor one name.",
+            )
 
 
 def _renamed(specs: Mapping[str, TensorSpec], names: Mapping[str, str]) -> dict[str, TensorSpec]:

@@ -66,6 +66,9 @@ _CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory 
 _HEADER = struct.Struct("=IIQ")  # the next line, the bytes of a _Frame and those of the pickle, which both follow
 _LEAST_BYTES = 512  # of a message; most that bring one array or a few short jobs need no more, and are read at once
 _MAGIC = 0x74316672
+_MOST_LENGTH = 1 << 47  # bytes that a process can address
+_STEP_BYTES = 1 << 20  # of room for a message, which grows with what has come; arbitrary
+_NO_MESSAGE = (ValueError, TypeError, LookupError, OverflowError)  # what taking a frame apart raises that is none
 _PAGE = mmap.ALLOCATIONGRANULARITY
 _NO_MEMORY = (errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _NO_SIGNAL = int(getattr(socket, "MSG_NOSIGNAL", 0))
@@ -128,6 +131,8 @@ class _MessageFrame:
     @classmethod
     def decode(cls, data: memoryview) -> _MessageFrame:
         long, segments, places, dropped, *numbers = data.cast("q").tolist()
+        if min(segments, places, dropped) < 0 or len(numbers) != 3 * (segments + places) + dropped:
+            raise ValueError(f"it has {len(numbers)} numbers")
         triples = list(zip(*[iter(numbers[: 3 * (segments + places)])] * 3, strict=True))
         return cls(triples[:segments], triples[segments:], bool(long), numbers[len(numbers) - dropped :])
 
@@ -440,29 +445,30 @@ class Channel:
                     self._theirs.pop(number, None)
                 self._received += 1
                 self._bytes_received += len(stream) + sum(size for _, _, size in frame.places)
+                parts = _parts(frame, views, may_keep)
+                del views
+                return (parts.pop() if frame.long else stream), parts
+            except _NO_MESSAGE as error:
+                self._break(f"what arrived is no message: {type(error).__name__}: {error}")
+                raise PeerGoneError(f"The channel to {self._name} has ended: {self._broken}") from error
             except BaseException:
                 self._break("a message could not be taken in")
                 raise
-            parts = _parts(frame, views, may_keep)
-            del views
-            if frame.long:
-                stream = parts.pop()
-            return stream, parts
 
     def _is_complete(self) -> bool:
-        """Whether a whole message is here; makes room for what is known to come."""
+        """Whether a whole message is here; makes room for what comes next."""
         if self._filled < len(self._incoming):
             return False
         magic, frame_length, stream_length = _HEADER.unpack_from(self._incoming)
-        if magic != _MAGIC:
+        if magic != _MAGIC or stream_length > _MOST_LENGTH:
             self._break("what arrived is no message")
             self._check_open()
         if frame_length + stream_length > self._most_bytes:
             self._break(f"a message of {frame_length + stream_length} bytes is larger than {self._most_bytes}")
             self._check_open()
         missing = _HEADER.size + frame_length + stream_length - self._filled
-        if missing > 0:
-            self._incoming += bytes(missing)
+        if missing > 0:  # step by step: zeros for all that is announced could take the memory, and seconds
+            self._incoming += bytes(min(missing, max(self._filled, _STEP_BYTES)))
         return bool(missing <= 0)
 
     def _wait(self, deadline: float | None) -> None:

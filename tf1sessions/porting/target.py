@@ -78,6 +78,7 @@ class Target:
                 f"the output {folder!r} has a {found[0]!r}: TensorFlow takes it for a pattern, and finds no variables",
                 "Give a folder without [ and \\ in its path.",
             )
+        _check_path(folder, name)
         if source is not None and "://" not in source:
             _check_apart(folder, name, os.path.realpath(source))
         if os.path.lexists(folder):
@@ -136,6 +137,18 @@ def _wrong(message: str, step: str) -> UsageError:
     return UsageError(message, where="OUT", next_step=step)
 
 
+def _check_path(folder: str, name: str) -> None:
+    """A path that this system or TensorFlow cannot take would otherwise be an error after all the work."""
+    if any("\ud800" <= letter <= "\udfff" for letter in folder):
+        raise _wrong(f"the output {name!r} is not UTF-8, which TensorFlow wants", "Give another path.")
+    try:
+        os.lstat(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise _wrong(f"{name!r} cannot be written: {error.strerror}", "Give a folder of your own.") from error
+
+
 def _check_apart(folder: str, name: str, source: str) -> None:
     if folder == source:
         raise _wrong(f"{name!r} is the model that is read", "Give another folder.")
@@ -158,6 +171,8 @@ def _check_replaceable(folder: str, name: str, force: bool) -> None:
             f"{name!r} has other things in it than a SavedModel: {', '.join(others[:_NAMES_SHOWN])}{more}",
             "Give another name, or move them away: nothing but a SavedModel is ever replaced.",
         )
+    if os.path.samefile(folder, os.curdir):  # the caller would be left in the old one, which is removed
+        raise _wrong(f"{name!r} is the current folder, which cannot be replaced", "Call from another folder.")
 
 
 def _foreign(folder: str) -> list[str]:

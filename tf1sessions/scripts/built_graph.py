@@ -9,6 +9,7 @@ switches on or off stays here::
 
 from __future__ import annotations
 
+import collections
 import importlib
 import importlib.util
 import json
@@ -44,7 +45,7 @@ def main(target: str, folder: str, values: bool) -> None:
     from ..runtime import tf
 
     with tf.Graph().as_default() as graph:
-        outputs, operations = _sorted(build(), target)
+        outputs, operations = _sorted(build(), graph, target)
         for operation in operations:
             if operation not in tf.get_collection(tf.GraphKeys.TRAIN_OP):
                 tf.add_to_collection(tf.GraphKeys.TRAIN_OP, operation)
@@ -92,14 +93,15 @@ def _function(target: str) -> Callable[[], Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _sorted(made: Any, target: str) -> tuple[dict[str, str] | None, list[Any]]:
+def _sorted(made: Any, graph: Any, target: str) -> tuple[dict[str, str] | None, list[Any]]:
     """Outputs as name -> tensor, None where the graph decides; and the operations."""
     from ..runtime import tf
 
-    outputs: dict[str, str] = {}
+    named: list[tuple[str, Any]] = []
     operations = []
     for name, item in _named(made):
         if isinstance(item, tf.Operation):
+            _check_graph(item, graph, target)
             operations.append(item)
             continue
         try:
@@ -110,8 +112,31 @@ def _sorted(made: Any, target: str) -> tuple[dict[str, str] | None, list[Any]]:
                 where="MODEL",
                 next_step="Let it return what the model gives: a tensor, or a dict, list or tuple of tensors.",
             ) from error
-        outputs[name or tensor.op.name] = tensor.name
+        _check_graph(tensor, graph, target)
+        named.append((name, tensor))
+    tensors = {tensor.name: tensor.op.name for name, tensor in named if not name}
+    of_an_operation = collections.Counter(tensors.values())
+    outputs: dict[str, str] = {}
+    for name, tensor in named:
+        alone = of_an_operation[tensor.op.name] == 1
+        name = name or (tensor.op.name if alone else tensor.name)
+        if outputs.setdefault(name, tensor.name) != tensor.name:
+            raise ScriptUsageError(
+                f"{target} returned two tensors named {name!r}, {outputs[name]!r} and {tensor.name!r}",
+                where="MODEL",
+                next_step="Let it return a dict with a name for each.",
+            )
     return outputs or None, operations
+
+
+def _check_graph(item: Any, graph: Any, target: str) -> None:
+    """Only names of tensors are written, and another graph may have the same ones."""
+    if item.graph is not graph:
+        raise ScriptUsageError(
+            f"{target} returned {item.name!r}, which is of another graph",
+            where="MODEL",
+            next_step="Let it build in the default graph, all of it when it is called.",
+        )
 
 
 def _named(made: Any, name: str = "") -> Iterable[tuple[str, Any]]:

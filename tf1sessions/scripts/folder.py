@@ -269,6 +269,7 @@ class RunFolder:
                         f"the folder {str(path)!r} holds a run already",
                         next_step=f"Choose another folder for --out, or continue that run with --resume {path}.",
                     )
+                folder._check_no_logs()
             folder._take_lock()
             folder._write()
         except OSError as error:
@@ -353,6 +354,15 @@ class RunFolder:
     def deprecations_path(self, index: int) -> Path:
         """The file for TensorFlow's deprecation warnings in a job."""
         return self.log_path(index).with_suffix(".deprecations.txt")
+
+    def _check_no_logs(self) -> None:
+        """A file with the name of a log is the user's, where no run has been: what a job writes would go behind it."""
+        for index, record in enumerate(self.records):
+            if os.path.lexists(self.log_path(index)) or os.path.lexists(self.deprecations_path(index)):
+                raise ScriptUsageError(
+                    f"the folder {str(self.path)!r} holds no run, and has {record.log} or its .deprecations.txt",
+                    next_step="Choose another folder for --out, or move that file away.",
+                )
 
     @property
     def claims(self) -> Path:

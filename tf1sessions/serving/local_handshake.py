@@ -16,7 +16,7 @@ import os
 import secrets
 import socket
 import struct
-from collections.abc import Callable
+import time
 
 from tf1sessions.errors import PeerGoneError, UsageError
 from tf1sessions.files import open_own
@@ -76,34 +76,42 @@ def let_in(connection: socket.socket, key: bytes, most_bytes: int = _NO_LIMIT) -
         key: The server's.
         most_bytes: Of a message, for the client to know.
     """
+    until = time.monotonic() + _SECS
     connection.settimeout(_SECS)
     ours = secrets.token_bytes(_SIZE)
     connection.sendall(ours)
-    theirs, shown = _receive(connection), _receive(connection)
+    theirs, shown = _receive(connection, until), _receive(connection, until)
     if not hmac.compare_digest(shown, _proof(key, b"client", ours, theirs)):
         return False
+    connection.settimeout(_SECS)
     connection.sendall(_proof(key, b"server", ours, theirs) + _MOST.pack(most_bytes))
     return True
 
 
-def greet(connection: socket.socket, key: bytes) -> int:
+def greet(connection: socket.socket, key: bytes, secs: float = _SECS) -> int:
     """For the client: show the key, and see that the server knows it; returns the most bytes of a message.
+
+    Args:
+        connection: To the server.
+        key: The server's.
+        secs: For all of it.
 
     Raises:
         PeerGoneError: The server has another key, or has gone.
         OSError: It does not answer in time.
     """
-    connection.settimeout(_SECS)
+    until = time.monotonic() + min(secs, _SECS)
     try:
-        theirs = _receive(connection)
+        theirs = _receive(connection, until)
         ours = secrets.token_bytes(_SIZE)
         connection.sendall(ours + _proof(key, b"client", theirs, ours))
-        shown = _receive(connection)
-        most = _receive(connection, _MOST.size)
+        shown = _receive(connection, until)
+        most = _receive(connection, until, _MOST.size)
     except (ConnectionError, EOFError) as error:
         raise PeerGoneError("the server has gone, or does not know this key", where="SessionClient") from error
     if not hmac.compare_digest(shown, _proof(key, b"server", theirs, ours)):
         raise PeerGoneError("what answers is not the server: it does not know the key", where="SessionClient")
+    connection.settimeout(_SECS)
     return int(_MOST.unpack(most)[0])
 
 
@@ -111,11 +119,11 @@ def _proof(key: bytes, role: bytes, server: bytes, client: bytes) -> bytes:
     return hmac.new(key, role + server + client, hashlib.sha256).digest()
 
 
-def _receive(connection: socket.socket, size: int = _SIZE) -> bytes:
+def _receive(connection: socket.socket, until: float, size: int = _SIZE) -> bytes:
     data = b""
-    receive: Callable[[int], bytes] = connection.recv
     while len(data) < size:
-        piece = receive(size - len(data))
+        connection.settimeout(max(0.001, until - time.monotonic()))  # for all of it, and not for each piece
+        piece = connection.recv(size - len(data))
         if not piece:
             raise EOFError("the other side has gone")
         data += piece

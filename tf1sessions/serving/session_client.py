@@ -266,16 +266,24 @@ class SessionClient:
                 connection.settimeout(max(0.001, give_up - time.monotonic()))
                 with socket_address(os.path.join(self.address, SOCKET)) as path:
                     connection.connect(path)
-                self._most_bytes = greet(connection, read_key(self.address))
+                self._most_bytes = greet(connection, read_key(self.address), max(0.001, give_up - time.monotonic()))
                 return Channel(connection, "the server")
             except (OSError, PeerGoneError, UsageError) as error:
                 connection.close()
+                if isinstance(error, TimeoutError) and time.monotonic() >= until:
+                    raise DeadlineError(
+                        "the server did not let this client in in time",
+                        where=self.address,
+                        next_step="Give it more time.",
+                    ) from error
                 waits = os.path.exists(os.path.join(self.address, RESTARTS))
                 if not waits or time.monotonic() >= give_up:
                     raise PeerGoneError(
                         f"the server cannot be reached: {error}",
                         where=self.address,
-                        next_step="Start it, or start it with restart=True.",
+                        next_step="It may be starting again: give it longer, by connect_secs= and the deadline."
+                        if waits
+                        else "Start it, or start it with restart=True.",
                     ) from error
             except BaseException:
                 connection.close()

@@ -423,7 +423,10 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
             _print(item, text)
             pytest_timeout.timeout_timer(item, settings)  # ends the process
 
-    _set_deadline(item, settings.timeout, stuck)
+    try:
+        _set_deadline(item, settings.timeout, stuck)
+    except RuntimeError:  # there are too many threads, or a test has left no threading.excepthook: no thread can start
+        return None  # pytest-timeout's own limit counts
     return None if by_signal else True
 
 

@@ -33,8 +33,9 @@ class CallableSide(Side):
         self._function = function
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        given = {name: value.copy() for name, value in given.items()}  # it may change its own, and not the other side's
         try:
-            results = self._call(given)
+            return {name: array(value) for name, value in flat_outputs(self._call(given)).items()}
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
@@ -43,7 +44,6 @@ class CallableSide(Side):
                 where=self.what,
                 next_step="Give inputs that it takes: --inputs data.npz, inputs=.",
             ) from error
-        return {name: array(value) for name, value in flat_outputs(results).items()}
 
     def _call(self, given: Mapping[str, Any]) -> Any:
         values = list(given.values())

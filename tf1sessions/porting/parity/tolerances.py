@@ -56,7 +56,7 @@ class Tolerance:
     def __post_init__(self) -> None:
         for field in ("absolute", "relative", "ulps"):
             value = getattr(self, field)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
                 raise UsageError(
                     f"{field} of a tolerance is {value!r}", where=self.source, next_step="Give a number of 0 or more."
                 )

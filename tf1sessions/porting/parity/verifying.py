@@ -231,7 +231,9 @@ class _Verification:
         pairs = matched(left, right, "input", self._names, self._sides)
         by_name = {}
         for name, value in values.items():
-            by_name[_input_named(name, left, right, pairs, where)] = value
+            if (mine := _input_named(name, left, right, pairs, where)) in by_name:
+                raise UsageError(f"the input {mine!r} is given twice, once as {name!r}", where=where)
+            by_name[mine] = value
         needed = {name: spec for name, spec in left.items() if name in pairs and name not in by_name}
         needed = {name: spec for name, spec in needed.items() if not spec.optional}
         found = given_inputs.made(needed, self._left.view or self._right.view, seed) if needed else {}
@@ -415,7 +417,14 @@ def _reason(error: Any) -> str:
 
 def _spec_of(name: str, value: Any) -> TensorSpec:
     found = array(value)
-    dtype = tf.string if found.dtype == object else tf.as_dtype(found.dtype)
+    try:
+        dtype = tf.string if found.dtype == object else tf.as_dtype(found.dtype)
+    except TypeError as error:
+        raise UsageError(
+            f"{name!r} has the dtype {found.dtype}, which TensorFlow does not have",
+            where="verify()",
+            next_step="Give or return it as numbers, booleans or strings.",
+        ) from error
     return TensorSpec(name, name, dtype, tf.TensorShape(found.shape))
 
 
