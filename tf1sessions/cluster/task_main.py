@@ -169,7 +169,6 @@ class _Servers:
 
         return init
 
-
     def _has_port(self, address: str) -> bool:
         """Whether a task of this cluster, or a server of this process, has the port of an address."""
         tasks = [task for tasks in self._cluster.values() for task in tasks]
