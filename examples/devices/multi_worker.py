@@ -3,7 +3,7 @@
     python examples/devices/multi_worker.py
 
 TF_CONFIG tells each worker the addresses of all and its own number. On several machines each runs `work` with its
-number, and with addresses that the others reach. TensorFlow's servers ask nobody who he is: on trusted networks only.
+number, and with addresses that the others reach. TensorFlow's servers have no authentication: on trusted networks only.
 
 A program that is one worker, and takes its number from TF_CONFIG, is started by `tf1sessions launch --tf2 --workers 2`.
 

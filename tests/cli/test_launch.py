@@ -112,3 +112,16 @@ def test_addresses_in_the_source_become_those_of_the_cluster() -> None:
     for other in ({"ps": ["a:9"], "worker": ["b:9"]}, {"worker": ["b:9", "c:9"]}):
         with pytest.raises(ConfigError, match="Launch it with --ps [01] --workers [12]"):
             task_main.own_addresses(other, own)
+
+
+def test_a_session_on_an_address_outside_the_cluster_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    servers = task_main._Servers(True, {"worker": ["127.0.0.1:4001"]}, Marks("marks"), "worker:0")
+    servers.made.append(SimpleNamespace(target="grpc://localhost:5000"))  # create_local_server()
+    asked = []
+    init = servers._before_session(lambda session, target, graph, config: asked.append(target))
+    fine = ["", "grpc://127.0.0.1:4001", "grpc://localhost:4001", "grpc://localhost:5000"]
+    for target in [*fine, "grpc://localhost:2223"]:
+        init(None, target)
+    assert asked == [*fine, "grpc://localhost:2223"]
+    (said,) = caplog.messages
+    assert said.startswith("a session is on grpc://localhost:2223, which is no task of this cluster")

@@ -37,7 +37,11 @@ def test_kinds_of_jobs_side_by_side(plain: Plain) -> None:
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 2}
     plain.script("book.ipynb", json.dumps(notebook))
     plain.script("old.py", "import tensorflow as tf\nprint 'python two'\n")
-    plain.script("bad.py", "import tensorflow as tf\n\ndef f():\n    tf.placeholder(tf.float32, 3, 4, 5)\nf()\n")
+    plain.script(
+        "bad.py",
+        "import tensorflow as tf\nnever_used = (lambda: tf.report_uninitialized_variables())()\n"
+        "def f():\n    tf.placeholder(tf.float32, 3, 4, 5)\nf()\n",
+    )
     plain.script(
         "saves.py",
         GRAPH
@@ -88,6 +92,7 @@ with tf.Session() as sess:
     tracebacks = text[text.index("bad failed after", text.index("old failed after", text.index("   job"))) :]
     assert re.search(r'  \|   File ".*bad\.py", line 5, in <module>', tracebacks)
     assert "TypeError" in tracebacks
+    assert plain.log(4).decode().splitlines()[-1].startswith("TypeError")  # TensorFlow says nothing after it
     assert "tf1sessions/scripts" not in tracebacks and "runpy" not in tracebacks
     assert "Python 2" in text and "old.py" in text
     warnings = [warning for record in plain.records()[6:] for warning in record["warnings"]]

@@ -66,11 +66,9 @@ def project() -> Path:
     return folder
 
 
-def start(*args: str) -> subprocess.Popen[bytes]:
+def start(*args: str, stderr: int = subprocess.STDOUT) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tf1sessions", "run", "--ray", cluster().address, *args]
-    return subprocess.Popen(
-        command, cwd=project(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    return subprocess.Popen(command, cwd=project(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr)
 
 
 def said(process: subprocess.Popen[bytes]) -> Callable[[], str]:
@@ -94,7 +92,7 @@ def records() -> dict[str, Any]:
 
 def check_a_lost_node_and_a_resumed_run() -> None:
     """Job 0 ends, 1 and 2 wait on two nodes, of which one is lost."""
-    process = start("search.toml", "--out", "out")
+    process = start("search.toml", "--out", "out", "--json", stderr=subprocess.PIPE)
     try:
         wait_for(lambda: {line[0] for line in began()} == {"0", "1", "2"}, said(process), DEADLINE)
         wait_for(lambda: records()["0"]["state"] == "done", "the first job's end")
@@ -108,10 +106,12 @@ def check_a_lost_node_and_a_resumed_run() -> None:
         cluster().add_node(**NODE)
         wait_for(lambda: len([line for line in began() if line[0] == "1"]) == 2, "its second start", DEADLINE)
         (project() / "shared" / "go").touch()
-        output, _ = process.communicate(timeout=DEADLINE)
+        output, messages = process.communicate(timeout=DEADLINE)
     finally:
         process.kill()
-    assert process.returncode == 1, output
+    assert process.returncode == 1, messages
+    assert len(json.loads(output)["jobs"]) == 3  # what Ray says of the node is not on stdout
+    assert b"its node was lost; it starts again" in messages
     found = records()
     assert {number: record["state"] for number, record in found.items()} == {"0": "done", "1": "done", "2": "failed"}
     assert found["2"]["exit_code"] == 3 and found["1"]["attempts"] == 1

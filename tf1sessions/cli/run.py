@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -243,7 +244,7 @@ def run(
         ),
         printer.on_event,
     )
-    with printer, running.heeding_signals():
+    with printer, running.heeding_signals(), redirect_stdout(sys.stderr):  # where Ray prints, as of a node that is lost
         summary = running.run()
     printer.finish(summary)
     ctx.exit(summary.exit_code)

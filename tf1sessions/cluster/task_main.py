@@ -164,9 +164,20 @@ class _Servers:
             address = str(target).removeprefix("grpc://")
             if target and address in self._moved:
                 target = f"grpc://{self._moved[address]}"
+            elif target and not self._has_port(address):
+                _log.warning(
+                    f"a session is on {target}, which is no task of this cluster, and waits for ever where nothing "
+                    "answers. If that is the address of a task, give launch a --first-port by which it has it."
+                )
             original(session, target, graph, config)
 
         return init
+
+    def _has_port(self, address: str) -> bool:
+        """Whether a task of this cluster, or a server of this process, has the port of an address."""
+        tasks = [task for tasks in self._cluster.values() for task in tasks]
+        known = [*tasks, *(str(server.target) for server in self.made)]
+        return address.rpartition(":")[2] in {each.rpartition(":")[2] for each in known}
 
 
 def _looking_often(original: Callable[..., Any]) -> Callable[..., Any]:
