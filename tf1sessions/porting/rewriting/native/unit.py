@@ -101,7 +101,6 @@ class Unit:
         truth_values: The placeholders of the dtype bool.
         operations: Names that are bound to operations, which have no value.
         initializers: Names that are bound to initializers of variables, tables and iterators -> these.
-        dtypes: Placeholder -> the text of its dtype.
         metric_values: Statement that reads the value of a metric -> the statement that updates it.
         iterator_makers: The names of iterators that have initializers -> what makes these.
         iterators: Those that requests begin anew.
@@ -184,7 +183,6 @@ class Unit:
         self.truth_values: set[str] = set()
         self.operations: set[str] = set()
         self.objects: dict[Item, list[tuple[str, str, str]]] = {}
-        self.dtypes: dict[str, str] = {}
         self.metric_values: dict[Item, Item] = {}
         self.updates: set[str] = set()
         self.update_lists: list[ast.stmt] = []
