@@ -568,6 +568,29 @@ def test_several_files_stay(tmp_path, folder: str):
     assert notes == ["The program uses TensorFlow in several files, so this program keeps its LegacyGraph."]
 
 
+@pytest.mark.parametrize(
+    ("line", "beside", "is_kept"),
+    [
+        ("from model import model", "model.py", True),
+        ("from model import model", "model/__init__.py", True),
+        ("from tools.model import model", "tools/model.py", True),
+        ("from tools import model", "tools/model.py", True),
+        ("from elsewhere import model", "model.py", False),
+        ("from model import model  # without TensorFlow", "model.py", False),
+    ],
+)
+def test_a_module_that_is_not_ported_with_a_file(tmp_path, line: str, beside: str, is_kept: bool):
+    path = tmp_path / beside
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("" if "without" in line else "import tensorflow as tf\n\ndef model(x):\n    return x\n")
+    text = f"import tensorflow as tf\n{line}\n{GRAPH}{RUN}print(model(2))\n"
+    (file,) = port([SourceText(tmp_path / "train.py", "train.py", text)], "native")[-1].files
+    module = line.split()[1]
+    what = f"It imports {module}, which uses TensorFlow and is none of the files to port, so this program keeps its"
+    found = [note.what for note in file.notes if note.kind == "by hand"]
+    assert found == ([f"{what} LegacyGraph."] if is_kept else [])
+
+
 def uses(text: str) -> FileUses:
     found = read_file(SourceText(None, "p.py", text))  # type: ignore[arg-type]
     assert isinstance(found, FileUses)
