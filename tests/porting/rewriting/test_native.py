@@ -18,6 +18,7 @@ from support import ROOT
 from tf1sessions.porting.rewriting import printed
 from tf1sessions.porting.rewriting.native.kinds import Kind, Kinds
 from tf1sessions.porting.rewriting.native.tidying import tidied, without_unused_imports
+from tf1sessions.porting.rewriting.native.unordered import COMMENT, UNORDERED
 from tf1sessions.porting.rewriting.rewrite import port
 from tf1sessions.source import files
 from tf1sessions.source.files import SourceText
@@ -566,6 +567,43 @@ def test_several_files_stay(tmp_path, folder: str):
     steps = port([files.read(path) for path in sorted(tmp_path.glob("*.py"))], "native", [root])
     notes = [note.what for file in steps[-1].files for note in file.notes if "LegacyGraph" in note.what]
     assert notes == ["The program uses TensorFlow in several files, so this program keeps its LegacyGraph."]
+
+
+CLIPPED = """
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[1.0], [2.0]])
+count = tf.Variable(0, trainable=False)
+bound = tf.Variable(0.5, trainable=False)
+loss = tf.reduce_mean(tf.matmul(x, w) * bound)
+BEFORE
+train = tf.train.GradientDescentOptimizer(0.1).minimize(COST)
+LINE
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run([FETCHED], {x: [[1, 2]]})
+    print(sess.run([w, count]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "fetched", "cost", "is_undecided"),
+    [
+        ("clip = tf.assign(w, tf.clip_by_value(w, -1.0, 1.0))", "train, clip", "loss", True),
+        ("clip = [v.assign(v * 0.5) for v in [w]]", "train, clip", "loss", True),
+        ("clip = tf.assign(w, tf.clip_by_value(w, -1.0, 1.0))", "loss, clip", "loss", False),
+        ("with tf.control_dependencies([train]):\n    clip = w.assign(w * 0.5)", "clip", "loss", False),
+        ("clip = w.assign(w * 0.5)", "train, loss", "loss", False),
+        ("clip = count.assign_add(1)", "train, clip", "loss", False),
+        ("", "train, clip", "loss + 0.0 * tf.reduce_sum(clip)", False),
+    ],
+)
+def test_an_assignment_and_a_training_step_in_no_order(line: str, fetched: str, cost: str, is_undecided: bool):
+    before = "" if line else "clip = tf.assign(w, w * 0.5)"
+    text = CLIPPED.replace("LINE", line).replace("FETCHED", fetched).replace("COST", cost).replace("BEFORE", before)
+    found = ported("import tensorflow as tf\n" + text, "native")
+    assert "LegacyGraph" not in found.after.text
+    assert (COMMENT in found.after.text) is is_undecided
+    assert (UNORDERED in [note.what for note in found.notes if note.kind == "good to know"]) is is_undecided
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,8 @@ def _neighbours(file: FileUses) -> list[FileUses]:
 
 def _is_unported(file: FileUses, module: str) -> bool:
     """Whether a module lies beside a file or its package, mentions TensorFlow, and is no file of the project."""
+    if module.partition(".")[0] == "tf1sessions":  # what step clean writes, even beside this package
+        return False
     folders = {file.source.path.parent, file.source.path.absolute().parents[file.module.count(".")]}
     places = [folder.joinpath(*module.split(".")) for folder in folders]
     for path in (each for place in places for each in (place.with_name(f"{place.name}.py"), place / "__init__.py")):

@@ -40,6 +40,7 @@ from ..native.scopes import check_scopes
 from ..native.texts import VERBATIM, Texts, indented
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
+from ..native.unordered import UNORDERED
 from ..requests.request import NotPossible
 from ..rule import Change, Remark, Rule
 from .v1_imports import keras_setting
@@ -73,6 +74,8 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
     yield Change(file.tree, "TensorFlow 2", (found.edit,), places=found.places)
     for statement in found.dropped:
         yield Remark(statement, DROPPED_PRINT, by_hand=False)
+    for statement in found.undecided:
+        yield Remark(statement, UNORDERED, by_hand=False)
     if "summary.create_file_writer(" in found.edit.text:
         yield Remark(file.tree, "tf.summary needs the package tensorboard.", by_hand=False)
 
@@ -85,11 +88,13 @@ class _Planned:
         edit: Of the whole file.
         places: What became functions and classes.
         dropped: Statements that print tensors.
+        undecided: Statements that have no order in TensorFlow 1.
     """
 
     edit: Edit
     places: tuple[tuple[ast.AST, str], ...]
     dropped: tuple[ast.stmt, ...]
+    undecided: tuple[ast.stmt, ...]
 
 
 @functools.lru_cache(maxsize=2)
@@ -108,7 +113,8 @@ def _planned(original: FileUses) -> _Planned | NotPossible:
     if isinstance(planned, NotPossible):
         return NotPossible(lines.node(planned.node), without_marks(planned.what, found.classes, "self."))
     places = [(lines.node(node), without_marks(what, found.classes, "self.")) for node, what in planned.places]
-    return _Planned(planned.edit, tuple(places), tuple(lines.node(each) for each in planned.dropped))
+    dropped, undecided = (tuple(map(lines.node, each)) for each in (planned.dropped, planned.undecided))
+    return _Planned(planned.edit, tuple(places), dropped, undecided)
 
 
 class _OriginalLines:
@@ -162,7 +168,9 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         before = original.source.text
         text = tidied(digits.with_reader(without_unused_imports(text)), before)
         edit = Edit(0, len(before), text.replace(VERBATIM, ""))
-        return _Planned(edit, tuple(_changed(units, made)), tuple(each for unit in units for each in unit.dropped))
+        dropped = tuple(each for unit in units for each in unit.dropped)
+        undecided = tuple(each for unit in units for each in unit.undecided)
+        return _Planned(edit, tuple(_changed(units, made)), dropped, undecided)
     except NotPossible as error:
         return error
 
