@@ -194,6 +194,36 @@ def test_one_tensor_is_known_as_one(graph: str):
     assert ".numpy())" in found and "map_structure" not in found
 
 
+TUPLES = """
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[1.0], [2.0]])
+def both(z):
+    y = tf.matmul(z, w)
+    return RETURNED
+TARGET = both(x)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    found = sess.run(first, {x: [[1, 2]]})
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "target", "is_tensor"),
+    [
+        ("y, y + 1", "first, _", True),
+        ("tf.nn.sigmoid(y), tf.split(y, 1)", "first, second", True),
+        ("y, tf.split(y, 1)", "_, first", False),
+        ("y, tf.split(y, 1)", "first", False),
+        ("tf.split(tf.concat([y, y], 0), 2)", "first, _", False),  # of one call, whose number is not known here
+        ("y, y, y", "_, *first", False),
+    ],
+)
+def test_a_result_of_several_is_one_tensor(returned: str, target: str, is_tensor: bool):
+    found = native(TUPLES.replace("RETURNED", returned).replace("TARGET", target))
+    assert ("found = run_first([[1, 2]]).numpy()" in found) is is_tensor
+    assert ("map_structure" in found) is not is_tensor
+
+
 def test_names_of_optimizers_and_objects():
     found = native(
         """
