@@ -17,6 +17,7 @@ from support import ROOT
 
 from tf1sessions.porting.rewriting import printed
 from tf1sessions.porting.rewriting.native.kinds import Kind, Kinds
+from tf1sessions.porting.rewriting.native.small_steps import SMALL_STEPS
 from tf1sessions.porting.rewriting.native.tidying import tidied, without_unused_imports
 from tf1sessions.porting.rewriting.native.unordered import COMMENT, UNORDERED
 from tf1sessions.porting.rewriting.rewrite import port
@@ -420,6 +421,32 @@ def test_an_initialization_that_may_be_a_restoration():
     found = after(text, "native")
     assert 'writer = tf.summary.create_file_writer("logs")' in found
     assert "if path:\n    saver.restore(path).initialize_or_restore()\n" in found and "else:" not in found
+
+
+LOOPS = """
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[1.0], [2.0]])
+loss = tf.reduce_mean(tf.matmul(x, w))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+both = tf.group(train, tf.assign(w, w * 2.0))
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(both, {x: [[1, 2]]})
+    for epoch in range(2):
+        for step in range(2):
+            print(sess.run([FETCHED], {x: [[1, 2]]}))
+        for step in range(2):
+            print(sess.run([FETCHED], {x: [[1, 2]]}))
+"""
+
+
+@pytest.mark.parametrize(("fetched", "trains"), [("train, loss", True), ("loss, both", True), ("loss, w", False)])
+def test_the_first_loop_that_trains_is_named(fetched: str, trains: bool):
+    before = after(text := LOOPS.replace("FETCHED", fetched), "functions").splitlines()
+    notes = [note for note in ported(text, "native").notes if note.what == SMALL_STEPS]
+    loops = [number for number, each in enumerate(before, 1) if each.strip() == "for step in range(2):"]
+    assert [note.place.line for note in notes] == (loops[:1] if trains else [])
 
 
 def test_a_print_of_a_tensor_is_reported():

@@ -37,6 +37,7 @@ from ..native.modules import FileClasses
 from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.scopes import check_scopes
+from ..native.small_steps import SMALL_STEPS, training_loop
 from ..native.texts import VERBATIM, Texts, indented
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
@@ -76,6 +77,8 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
         yield Remark(statement, DROPPED_PRINT, by_hand=False)
     for statement in found.undecided:
         yield Remark(statement, UNORDERED, by_hand=False)
+    if found.loop is not None:
+        yield Remark(found.loop, SMALL_STEPS, by_hand=False)
     if "summary.create_file_writer(" in found.edit.text:
         yield Remark(file.tree, "tf.summary needs the package tensorboard.", by_hand=False)
 
@@ -89,12 +92,14 @@ class _Planned:
         places: What became functions and classes.
         dropped: Statements that print tensors.
         undecided: Statements that have no order in TensorFlow 1.
+        loop: The first loop that trains.
     """
 
     edit: Edit
     places: tuple[tuple[ast.AST, str], ...]
     dropped: tuple[ast.stmt, ...]
     undecided: tuple[ast.stmt, ...]
+    loop: ast.stmt | None
 
 
 @functools.lru_cache(maxsize=2)
@@ -114,7 +119,8 @@ def _planned(original: FileUses) -> _Planned | NotPossible:
         return NotPossible(lines.node(planned.node), without_marks(planned.what, found.classes, "self."))
     places = [(lines.node(node), without_marks(what, found.classes, "self.")) for node, what in planned.places]
     dropped, undecided = (tuple(map(lines.node, each)) for each in (planned.dropped, planned.undecided))
-    return _Planned(planned.edit, tuple(places), dropped, undecided)
+    loop = None if planned.loop is None else lines.node(planned.loop)
+    return _Planned(planned.edit, tuple(places), dropped, undecided, loop)
 
 
 class _OriginalLines:
@@ -170,7 +176,8 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         edit = Edit(0, len(before), text.replace(VERBATIM, ""))
         dropped = tuple(each for unit in units for each in unit.dropped)
         undecided = tuple(each for unit in units for each in unit.undecided)
-        return _Planned(edit, tuple(_changed(units, made)), dropped, undecided)
+        loop = next(filter(None, map(training_loop, units)), None)
+        return _Planned(edit, tuple(_changed(units, made)), dropped, undecided, loop)
     except NotPossible as error:
         return error
 
