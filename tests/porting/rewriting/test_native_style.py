@@ -288,3 +288,44 @@ def test_graphs_without_names_of_their_own_keep_their_sessions():
 def test_an_assignment_whose_result_nothing_reads():
     found = native(GRAPH, SESSION, "    sess.run(tf.assign(w, [[1.0], [2.0]]))\n")
     assert "\nw.assign([[1.0], [2.0]])\n" in found
+
+
+SAVED = """
+import os
+FOLDER = "models"
+BEFORE
+step = tf.train.get_or_create_global_step()
+w = tf.get_variable("w", [2, 1])
+more = step.assign_add(1)
+saver = tf.train.Saver()
+BEHIND
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(3):
+        sess.run(more)
+        saver.save(sess, PATH, global_step=step)
+    saver.save(sess, PATH, global_step=step)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "behind", "is_kept"),
+    [
+        ('os.path.join(FOLDER, "a")', "", "", True),
+        ('FOLDER + "/a"', "", "", True),
+        ('"./models/a"', "", "", True),
+        ("path", 'path = os.path.join(FOLDER, "a")', "", True),
+        ("path", "", 'path = os.path.join(FOLDER, "a")', False),
+        ("path", 'path = "a"', 'path = "b"', False),
+        ("path", 'path = "a"', "def change():\n    global path\n    path = 'b'\nchange()", False),
+        ('os.path.join(os.getcwd(), "a")', "", "", False),
+        ('os.path.join(FOLDER, "%d" % i)', "i = 1", "", False),
+    ],
+)
+def test_a_manager_of_checkpoints_is_made_once_where_its_path_is_known(
+    path: str, before: str, behind: str, is_kept: bool
+):
+    found = native(SAVED.replace("PATH", path).replace("BEFORE", before).replace("BEHIND", behind))
+    assert found.count("CheckpointManager(") == (1 if is_kept else 2)
+    assert found.count("manager.save(checkpoint_number=int(step))") == (2 if is_kept else 0)
+    assert ("Checkpoint(step=step, w=w)\nmanager = tf.train.CheckpointManager(saver, " in found) is is_kept

@@ -88,7 +88,7 @@ class Unit:
         requests: Its functions, in the order of the text.
         replaced: Statement of the program -> its new lines.
         before: Statement -> lines that are put before it.
-        after: Statement that requests compute -> lines behind the objects that are made in its place.
+        after: Statement -> lines behind it, or behind the objects that are made in place of one that requests compute.
         restored: Statement that restores averages into their variables -> the averages, and the saver that saved them.
         frozen: Requests that leave the averages of batch normalisation as they are.
         averaged: Statement that updates moving averages -> these, and the list of the variables.
