@@ -8,6 +8,8 @@ import textwrap
 import porting_support
 import pytest
 
+from tf1sessions.porting.rewriting.native.session_settings import LEFT_OUT
+
 after = functools.partial(porting_support.after, step="native")
 HEADER = "import tensorflow as tf\n"
 GRAPH = """
@@ -329,3 +331,31 @@ def test_a_manager_of_checkpoints_is_made_once_where_its_path_is_known(
     assert found.count("CheckpointManager(") == (1 if is_kept else 2)
     assert found.count("manager.save(checkpoint_number=int(step))") == (2 if is_kept else 0)
     assert ("Checkpoint(step=step, w=w)\nmanager = tf.train.CheckpointManager(saver, " in found) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [
+        ("# Growing memory.\nconfig = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n", []),
+        ("gpu = tf.GPUOptions(allow_growth=True)\nconfig = tf.ConfigProto(gpu_options=gpu)\n", []),
+        ("config = tf.ConfigProto(allow_soft_placement=True)\nprint(config)\n", ["config = tf", "print(config)"]),
+        (
+            "gpu = tf.GPUOptions()\nconfig = tf.ConfigProto(gpu_options=gpu)\nprint(config)\n",
+            ["gpu = ", "config = tf", "print(config)"],
+        ),
+        ("gpu = tf.GPUOptions()\nconfig = tf.ConfigProto(gpu_options=gpu)\nprint(gpu)\n", ["gpu = ", "print(gpu)"]),
+        ("config = tf.ConfigProto(intra_op_parallelism_threads=ask())\n", ["config = tf"]),
+        ("config = tf.ConfigProto()\nconfig.intra_op_parallelism_threads = ask()\n", ["config = tf", "= ask()\n"]),
+        ("config = None\nconfig = tf.ConfigProto()\n", ["config = None", "config = tf"]),
+    ],
+)
+@pytest.mark.parametrize("is_main", [False, True])
+def test_settings_of_a_session_that_nothing_uses_go(settings: str, left: list[str], is_main: bool):
+    graph = GRAPH + settings + SESSION.replace("Session()", "Session(config=config)")
+    text = "def main():\n" + textwrap.indent(graph, "    ") + "main()\n" if is_main else graph
+    found = native("def ask():\n    return 2\n\n", text)
+    for each in ("gpu = ", "config = None", "config = tf", "print(config)", "print(gpu)", "= ask()\n"):
+        assert (each in found) is (each in left), each
+    assert left or ("onfigProto" not in found and "memory" not in found)
+    notes = porting_support.remarks(HEADER + "def ask():\n    return 2\n\n" + text, "native", "good to know")
+    assert (LEFT_OUT in notes) is ("print(gpu)" in left or not left)
