@@ -18,7 +18,7 @@ from .statements import Item, is_any_block
 from .texts import INDENT, indented, with_spaces
 from .training import TapeStep
 from .unit import Unit, UnitRequest
-from .unordered import COMMENT, unordered
+from .unordered import COMMENT, note_unordered
 
 __all__ = ["check_rebinding", "check_uses", "context_line", "place", "write_requests"]
 
@@ -311,9 +311,7 @@ def _function(
             else:
                 plain.append(item)
     plain.sort(key=unit.items.index)
-    undecided = set(unordered(unit, plain, rest))
-    unit.undecided |= {item.statement: None for item in plain if item in undecided}
-    forward += _lines(unit, plain, undecided)
+    forward += _lines(unit, plain, note_unordered(unit, plain, rest))
     rest.sort(key=unit.items.index)
     after += _lines(unit, rest)
     forward += [line for item in rest if item in unit.steps for line in unit.steps[item].inside]

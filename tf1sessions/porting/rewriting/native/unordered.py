@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from .statements import Item
 from .unit import Unit
 
-__all__ = ["COMMENT", "UNORDERED", "unordered"]
+__all__ = ["COMMENT", "UNORDERED", "note_unordered"]
 
 #: What is said where a request assigns variables and trains.
 UNORDERED = (
@@ -19,21 +19,27 @@ COMMENT = "# TensorFlow 1 did this before or after the training step, by chance:
 _ASSIGNMENTS = ("assign", "assign_add", "assign_sub")
 
 
-def unordered(unit: Unit, plain: Sequence[Item], rest: Sequence[Item]) -> Iterator[Item]:
-    """Yield the statements of a request that assign variables which may be trained, in no order with its training.
+def note_unordered(unit: Unit, plain: Sequence[Item], rest: Sequence[Item]) -> set[Item]:
+    """Note the statements of a request that assign variables which may be trained, in no order with its training.
 
     Args:
-        unit: The graph.
+        unit: The graph, which notes them.
         plain: The statements that depend on no training step, in their order.
         rest: The training steps, and what depends on them.
+
+    Returns:
+        The statements.
     """
     steps = [item for item in rest if item in unit.steps and unit.steps[item].is_operation]
     read = set().union(*(item.reads for item in steps))  # by a step: what binds it comes first
+    found: set[Item] = set()
     for item in reversed(plain if steps else ()):
         if item.binds & read:
             read |= item.reads
         elif any(_may_be_trained(unit, each) for each in _assigned(unit, item.statement)):
-            yield item
+            found.add(item)
+    unit.undecided |= {item.statement: None for item in plain if item in found}
+    return found
 
 
 def _assigned(unit: Unit, statement: ast.stmt) -> Iterator[ast.expr]:
