@@ -69,8 +69,9 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
         raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
     for each in file.imports:
         if any(_is_unported(file, module) for module in (each.module, each.meaning) if module):
-            what = f"It imports {each.module}, which uses TensorFlow and is none of the files to port"
-            raise NotPossible(each.statement, what)
+            raise NotPossible(
+                each.statement, f"It imports {each.module}, which uses TensorFlow and is none of the files to port"
+            )
     refuse_code_in_texts(file)
     for use in file.uses:
         if use.call is not None and _is_local_list(file, kinds, use.call):
