@@ -122,6 +122,23 @@ STATE_PROGRAMS = {
                 print(sess.run(number), sess.run(number))
         """
     ),
+    "functions of a data set that begins anew, which are traced once": program(
+        """
+        def scaled(row):
+            print('traced', row.dtype)
+            return row * 1.5
+
+        rows = tf.placeholder(tf.float32, [None, 6])
+        iterator = tf.data.Dataset.from_tensor_slices(rows).map(scaled).batch(4).make_initializable_iterator()
+        total = tf.reduce_sum(tf.layers.dense(iterator.get_next(), 1))
+
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for size in (5, 9, 7):
+                sess.run(iterator.initializer, {rows: data[:size]})
+                print(sess.run(total), sess.run(total))
+        """
+    ),
     "metrics and local variables that begin anew": program(
         """
         x = tf.placeholder(tf.float32, [None, 6])

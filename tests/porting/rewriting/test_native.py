@@ -17,7 +17,9 @@ from support import ROOT
 
 from tf1sessions.porting.rewriting import printed
 from tf1sessions.porting.rewriting.native.kinds import Kind, Kinds
+from tf1sessions.porting.rewriting.native.small_steps import SMALL_STEPS
 from tf1sessions.porting.rewriting.native.tidying import tidied, without_unused_imports
+from tf1sessions.porting.rewriting.native.unordered import COMMENT, UNORDERED
 from tf1sessions.porting.rewriting.rewrite import port
 from tf1sessions.source import files
 from tf1sessions.source.files import SourceText
@@ -421,6 +423,32 @@ def test_an_initialization_that_may_be_a_restoration():
     assert "if path:\n    saver.restore(path).initialize_or_restore()\n" in found and "else:" not in found
 
 
+LOOPS = """
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[1.0], [2.0]])
+loss = tf.reduce_mean(tf.matmul(x, w))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+both = tf.group(train, tf.assign(w, w * 2.0))
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(both, {x: [[1, 2]]})
+    for epoch in range(2):
+        for step in range(2):
+            print(sess.run([FETCHED], {x: [[1, 2]]}))
+        for step in range(2):
+            print(sess.run([FETCHED], {x: [[1, 2]]}))
+"""
+
+
+@pytest.mark.parametrize(("fetched", "trains"), [("train, loss", True), ("loss, both", True), ("loss, w", False)])
+def test_the_first_loop_that_trains_is_named(fetched: str, trains: bool):
+    before = after(text := LOOPS.replace("FETCHED", fetched), "functions").splitlines()
+    notes = [note for note in ported(text, "native").notes if note.what == SMALL_STEPS]
+    loops = [number for number, each in enumerate(before, 1) if each.strip() == "for step in range(2):"]
+    assert [note.place.line for note in notes] == (loops[:1] if trains else [])
+
+
 def test_a_print_of_a_tensor_is_reported():
     text = "import tensorflow as tf\n" + GRAPH + "print(y)\nprint('built')\n" + RUN
     found = ported(text, "native").after.text
@@ -566,6 +594,66 @@ def test_several_files_stay(tmp_path, folder: str):
     steps = port([files.read(path) for path in sorted(tmp_path.glob("*.py"))], "native", [root])
     notes = [note.what for file in steps[-1].files for note in file.notes if "LegacyGraph" in note.what]
     assert notes == ["The program uses TensorFlow in several files, so this program keeps its LegacyGraph."]
+
+
+CLIPPED = """
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[1.0], [2.0]])
+count = tf.Variable(0, trainable=False)
+bound = tf.Variable(0.5, trainable=False)
+loss = tf.reduce_mean(tf.matmul(x, w) * bound)
+BEFORE
+train = tf.train.GradientDescentOptimizer(0.1).minimize(COST)
+LINE
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run([FETCHED], {x: [[1, 2]]})
+    print(sess.run([w, count]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "fetched", "cost", "is_undecided"),
+    [
+        ("clip = tf.assign(w, tf.clip_by_value(w, -1.0, 1.0))", "train, clip", "loss", True),
+        ("clip = [v.assign(v * 0.5) for v in [w]]", "train, clip", "loss", True),
+        ("clip = tf.assign(w, tf.clip_by_value(w, -1.0, 1.0))", "loss, clip", "loss", False),
+        ("with tf.control_dependencies([train]):\n    clip = w.assign(w * 0.5)", "clip", "loss", False),
+        ("clip = w.assign(w * 0.5)", "train, loss", "loss", False),
+        ("clip = count.assign_add(1)", "train, clip", "loss", False),
+        ("", "train, clip", "loss + 0.0 * tf.reduce_sum(clip)", False),
+    ],
+)
+def test_an_assignment_and_a_training_step_in_no_order(line: str, fetched: str, cost: str, is_undecided: bool):
+    before = "" if line else "clip = tf.assign(w, w * 0.5)"
+    text = CLIPPED.replace("LINE", line).replace("FETCHED", fetched).replace("COST", cost).replace("BEFORE", before)
+    found = ported("import tensorflow as tf\n" + text, "native")
+    assert "LegacyGraph" not in found.after.text
+    assert (COMMENT in found.after.text) is is_undecided
+    assert (UNORDERED in [note.what for note in found.notes if note.kind == "good to know"]) is is_undecided
+
+
+@pytest.mark.parametrize(
+    ("line", "beside", "is_kept"),
+    [
+        ("from model import model", "model.py", True),
+        ("from model import model", "model/__init__.py", True),
+        ("from tools.model import model", "tools/model.py", True),
+        ("from tools import model", "tools/model.py", True),
+        ("from elsewhere import model", "model.py", False),
+        ("from model import model  # without TensorFlow", "model.py", False),
+    ],
+)
+def test_a_module_that_is_not_ported_with_a_file(tmp_path, line: str, beside: str, is_kept: bool):
+    path = tmp_path / beside
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("" if "without" in line else "import tensorflow as tf\n\ndef model(x):\n    return x\n")
+    text = f"import tensorflow as tf\n{line}\n{GRAPH}{RUN}print(model(2))\n"
+    (file,) = port([SourceText(tmp_path / "train.py", "train.py", text)], "native")[-1].files
+    module = line.split()[1]
+    what = f"It imports {module}, which uses TensorFlow and is none of the files to port, so this program keeps its"
+    found = [note.what for note in file.notes if note.kind == "by hand"]
+    assert found == ([f"{what} LegacyGraph."] if is_kept else [])
 
 
 def uses(text: str) -> FileUses:

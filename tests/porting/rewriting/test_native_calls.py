@@ -43,11 +43,32 @@ def written(text: str, symbol: str) -> Native | NotNative | None:
             "{made}",
         ),
         ("tf.compat.v1.assign(w, a + b)", "tf.assign", None, "w.assign((a + b))"),
+        ("tf.compat.v1.name_scope('a')", "tf.name_scope", None, "tf.name_scope('a')"),
+        ("tf.compat.v1.name_scope('a%d' % i)", "tf.name_scope", None, "tf.name_scope('a%d' % i)"),
+        ("tf.compat.v1.device('/cpu:0')", "tf.device", None, "tf.device('/cpu:0')"),
     ],
 )
 def test_how_calls_are_written(text: str, symbol: str, made: str | None, used: str):
     found = written(text, symbol)
     assert isinstance(found, Native) and (found.made, found.used) == (made, used)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name_scope(None)",
+        "name_scope(name)",
+        "name_scope('a', 'b')",
+        "name_scope('a', values=[x])",
+        "device(place)",
+        "device(None)",
+        "where(c, x, y)",
+        "where(c, x=x, y=y)",
+        "gather(*args)",
+    ],
+)
+def test_what_means_something_else_in_tensorflow_2_stays(text: str):
+    assert written(f"tf.compat.v1.{text}", f"tf.{text.partition('(')[0]}") is None
 
 
 @pytest.mark.parametrize(

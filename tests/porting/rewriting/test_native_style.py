@@ -8,6 +8,8 @@ import textwrap
 import porting_support
 import pytest
 
+from tf1sessions.porting.rewriting.native.session_settings import LEFT_OUT
+
 after = functools.partial(porting_support.after, step="native")
 HEADER = "import tensorflow as tf\n"
 GRAPH = """
@@ -194,6 +196,36 @@ def test_one_tensor_is_known_as_one(graph: str):
     assert ".numpy())" in found and "map_structure" not in found
 
 
+TUPLES = """
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[1.0], [2.0]])
+def both(z):
+    y = tf.matmul(z, w)
+    return RETURNED
+TARGET = both(x)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    found = sess.run(first, {x: [[1, 2]]})
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "target", "is_tensor"),
+    [
+        ("y, y + 1", "first, _", True),
+        ("tf.nn.sigmoid(y), tf.split(y, 1)", "first, second", True),
+        ("y, tf.split(y, 1)", "_, first", False),
+        ("y, tf.split(y, 1)", "first", False),
+        ("tf.split(tf.concat([y, y], 0), 2)", "first, _", False),  # of one call, whose number is not known here
+        ("y, y, y", "_, *first", False),
+    ],
+)
+def test_a_result_of_several_is_one_tensor(returned: str, target: str, is_tensor: bool):
+    found = native(TUPLES.replace("RETURNED", returned).replace("TARGET", target))
+    assert ("found = run_first([[1, 2]]).numpy()" in found) is is_tensor
+    assert ("map_structure" in found) is not is_tensor
+
+
 def test_names_of_optimizers_and_objects():
     found = native(
         """
@@ -258,3 +290,72 @@ def test_graphs_without_names_of_their_own_keep_their_sessions():
 def test_an_assignment_whose_result_nothing_reads():
     found = native(GRAPH, SESSION, "    sess.run(tf.assign(w, [[1.0], [2.0]]))\n")
     assert "\nw.assign([[1.0], [2.0]])\n" in found
+
+
+SAVED = """
+import os
+FOLDER = "models"
+BEFORE
+step = tf.train.get_or_create_global_step()
+w = tf.get_variable("w", [2, 1])
+more = step.assign_add(1)
+saver = tf.train.Saver()
+BEHIND
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(3):
+        sess.run(more)
+        saver.save(sess, PATH, global_step=step)
+    saver.save(sess, PATH, global_step=step)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "behind", "is_kept"),
+    [
+        ('os.path.join(FOLDER, "a")', "", "", True),
+        ('FOLDER + "/a"', "", "", True),
+        ('"./models/a"', "", "", True),
+        ("path", 'path = os.path.join(FOLDER, "a")', "", True),
+        ("path", "", 'path = os.path.join(FOLDER, "a")', False),
+        ("path", 'path = "a"', 'path = "b"', False),
+        ("path", 'path = "a"', "def change():\n    global path\n    path = 'b'\nchange()", False),
+        ('os.path.join(os.getcwd(), "a")', "", "", False),
+        ('os.path.join(FOLDER, "%d" % i)', "i = 1", "", False),
+    ],
+)
+def test_a_manager_of_checkpoints_is_made_once_where_its_path_is_known(
+    path: str, before: str, behind: str, is_kept: bool
+):
+    found = native(SAVED.replace("PATH", path).replace("BEFORE", before).replace("BEHIND", behind))
+    assert found.count("CheckpointManager(") == (1 if is_kept else 2)
+    assert found.count("manager.save(checkpoint_number=int(step))") == (2 if is_kept else 0)
+    assert ("Checkpoint(step=step, w=w)\nmanager = tf.train.CheckpointManager(saver, " in found) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [
+        ("# Growing memory.\nconfig = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n", []),
+        ("gpu = tf.GPUOptions(allow_growth=True)\nconfig = tf.ConfigProto(gpu_options=gpu)\n", []),
+        ("config = tf.ConfigProto(allow_soft_placement=True)\nprint(config)\n", ["config = tf", "print(config)"]),
+        (
+            "gpu = tf.GPUOptions()\nconfig = tf.ConfigProto(gpu_options=gpu)\nprint(config)\n",
+            ["gpu = ", "config = tf", "print(config)"],
+        ),
+        ("gpu = tf.GPUOptions()\nconfig = tf.ConfigProto(gpu_options=gpu)\nprint(gpu)\n", ["gpu = ", "print(gpu)"]),
+        ("config = tf.ConfigProto(intra_op_parallelism_threads=ask())\n", ["config = tf"]),
+        ("config = tf.ConfigProto()\nconfig.intra_op_parallelism_threads = ask()\n", ["config = tf", "= ask()\n"]),
+        ("config = None\nconfig = tf.ConfigProto()\n", ["config = None", "config = tf"]),
+    ],
+)
+@pytest.mark.parametrize("is_main", [False, True])
+def test_settings_of_a_session_that_nothing_uses_go(settings: str, left: list[str], is_main: bool):
+    graph = GRAPH + settings + SESSION.replace("Session()", "Session(config=config)")
+    text = "def main():\n" + textwrap.indent(graph, "    ") + "main()\n" if is_main else graph
+    found = native("def ask():\n    return 2\n\n", text)
+    for each in ("gpu = ", "config = None", "config = tf", "print(config)", "print(gpu)", "= ask()\n"):
+        assert (each in found) is (each in left), each
+    assert left or ("onfigProto" not in found and "memory" not in found)
+    notes = porting_support.remarks(HEADER + "def ask():\n    return 2\n\n" + text, "native", "good to know")
+    assert (LEFT_OUT in notes) is ("print(gpu)" in left or not left)

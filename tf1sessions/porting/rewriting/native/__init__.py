@@ -45,8 +45,11 @@ Files::
     normalization.py whether batch normalisation is updated where TensorFlow 1 did so
     slices.py        what each request needs, and what several have in common
     functions.py     requests as functions
+    unordered.py     assignments that TensorFlow 1 makes in no order with a training step
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions
+    session_settings.py   settings that sessions were made with
+    small_steps.py   loops that call a training step each time
     plan.py          all of it for one LegacyGraph
     rest.py          the calls around the graphs
     texts.py         texts of statements with their changes

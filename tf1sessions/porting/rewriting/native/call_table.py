@@ -20,8 +20,8 @@ class CallEntry:
     """A function or class of TensorFlow 1.
 
     Attributes:
-        kind: ``function``, ``template`` (of which ``target`` is the text), ``layer``, ``variable``, ``get_variable``,
-            ``global_step``, ``metric`` or ``optimizer``.
+        kind: ``function``, ``named`` (a function of a text), ``template`` (of which ``target`` is the text), ``layer``,
+            ``variable``, ``get_variable``, ``global_step``, ``metric`` or ``optimizer``.
         target: What it is in TensorFlow 2.
         parameters: Its parameters, in their order.
         named: Parameter -> what TensorFlow 2 calls it. Others cannot be written.
@@ -357,7 +357,21 @@ _FUNCTIONS = {
     "tf.transpose": _entry("function", "tf.transpose", "a perm name conjugate", 2),
     "tf.arg_max": _entry("function", "tf.argmax", "input dimension output_type", 2, dimension="axis"),
     "tf.arg_min": _entry("function", "tf.argmin", "input dimension output_type", 2, dimension="axis"),
+    "tf.gather": _entry("function", "tf.gather", "params indices validate_indices name axis batch_dims", 2),
     "tf.gather_nd": _entry("function", "tf.gather_nd", "params indices name batch_dims", 2),
+    "tf.where": _entry("function", "tf.where", "condition name", 1),  # of three tensors, those are not broadcast
+    "tf.convert_to_tensor": _entry(
+        "function", "tf.convert_to_tensor", "value dtype name preferred_dtype", 2, preferred_dtype="dtype_hint"
+    ),
+    "tf.nn.weighted_cross_entropy_with_logits": _entry(
+        "function",
+        "tf.nn.weighted_cross_entropy_with_logits",
+        "labels logits pos_weight name targets",
+        3,
+        targets="labels",
+    ),
+    "tf.name_scope": _entry("named", "tf.name_scope", "name default_name values", 1, "default_name values"),
+    "tf.device": _entry("named", "tf.device", "device_name_or_function", 1, device_name_or_function="device_name"),
     "tf.assign": _template("{ref}.assign({value})", "ref value"),
     "tf.assign_add": _template("{ref}.assign_add({value})", "ref value"),
     "tf.assign_sub": _template("{ref}.assign_sub({value})", "ref value"),

@@ -47,7 +47,7 @@ class NotNative:
     reason: str
 
 
-_PLAIN_KINDS = ("function", "template", "loop")
+_PLAIN_KINDS = ("function", "named", "template", "loop")
 
 
 class _NotWritten(Exception):
@@ -158,6 +158,13 @@ def _plain(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) ->
     return Native("function", None, f"{base}{entry.target[2:]}({_arguments(entry, given, text)})")
 
 
+def _named(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
+    """A function that TensorFlow 1 gives None or a function, too."""
+    if not isinstance(given.get(entry.parameters[0]), ast.Constant | ast.JoinedStr | ast.BinOp):
+        raise _NotWritten("something else than a text")
+    return _plain(base, entry, given, text)
+
+
 def _template(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     """A function whose new text is not a call with the same arguments."""
     if unknown := [name for name in given if f"{{{name}}}" not in entry.target]:
@@ -261,5 +268,6 @@ _SPECIAL: dict[str, Callable[[str, CallEntry, _ArgumentsByName, _Text], Native]]
     "get_variable": _got_variable,
     "global_step": _global_step,
     "loop": _loop,
+    "named": _named,
     "template": _template,
 }

@@ -45,8 +45,11 @@ def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]
     return f"{base}.train.Checkpoint({', '.join(f'{name}={text}' for name, text in names.items())})"
 
 
-def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str) -> str:
+def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str) -> tuple[str, str, ast.expr]:
     """Write ``saver.save(legacy, path)`` or ``saver.restore(legacy, path)`` with the Checkpoint.
+
+    Returns:
+        The Checkpoint or a CheckpointManager of it, the call of its method, and the path.
 
     Raises:
         NotPossible: It is called in another way.
@@ -61,16 +64,16 @@ def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, bas
     if path is None:
         raise NotPossible(call, "A saver is called without a path")
     if call.func.attr == "restore":
-        return f"{saver}.restore({texts.of(path)}).initialize_or_restore()"
+        return saver, f"restore({texts.of(path)}).initialize_or_restore()", path
     if step is None:
         if any(use.name in _READERS for use in texts.file.uses):
             raise NotPossible(call, "A checkpoint without a number is looked for as the latest one")
-        return f"{saver}.write({texts.of(path)})"
+        return saver, f"write({texts.of(path)})", path
     kept = {each.arg: texts.of(each.value) for each in made.keywords}.get("max_to_keep", _KEPT)
     folder, name = _parts(texts, path)
     manager = f"{base}.train.CheckpointManager({saver}, {folder}, max_to_keep={kept}, checkpoint_name={name})"
     number = texts.of(step) if kinds.of(step, kinds.module) is Kind.STATIC and not isinstance(step, ast.Name) else None
-    return f"{manager}.save(checkpoint_number={number or f'int({texts.of(step)})'})"
+    return manager, f"save(checkpoint_number={number or f'int({texts.of(step)})'})", path
 
 
 def _parts(texts: Texts, path: ast.expr) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
@@ -18,6 +18,7 @@ from .statements import Item, is_any_block
 from .texts import INDENT, indented, with_spaces
 from .training import TapeStep
 from .unit import Unit, UnitRequest
+from .unordered import COMMENT, note_unordered
 
 __all__ = ["check_rebinding", "check_uses", "context_line", "place", "write_requests"]
 
@@ -309,7 +310,8 @@ def _function(
                 tapes += item in unit.steps and unit.steps[item].loss is not None
             else:
                 plain.append(item)
-    forward += _lines(unit, sorted(plain, key=unit.items.index))
+    plain.sort(key=unit.items.index)
+    forward += _lines(unit, plain, note_unordered(unit, plain, rest))
     rest.sort(key=unit.items.index)
     after += _lines(unit, rest)
     forward += [line for item in rest if item in unit.steps for line in unit.steps[item].inside]
@@ -327,8 +329,12 @@ def _function(
     return lines
 
 
-def _lines(unit: Unit, items: Sequence[Item]) -> list[str]:
-    """The lines of statements inside of a function, with the ``with`` statements around them."""
+def _lines(unit: Unit, items: Sequence[Item], undecided: Container[Item] = ()) -> list[str]:
+    """The lines of statements inside of a function, with the ``with`` statements around them.
+
+    Args:
+        undecided: Those that have no order in TensorFlow 1.
+    """
     lines: list[str] = []
     open_: tuple[ast.With, ...] = ()
     for item in items:
@@ -346,6 +352,7 @@ def _lines(unit: Unit, items: Sequence[Item]) -> list[str]:
         if step is not None:
             open_ = ()
         own = step.lines if step is not None else unit.texts.with_comments(item.statement)
+        own = [COMMENT, *own] if item in undecided else own
         lines += indented(with_spaces(own), len(open_))
     return lines
 

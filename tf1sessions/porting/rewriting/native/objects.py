@@ -87,7 +87,6 @@ def _placeholder(unit: Unit, item: Item) -> None:
         dtype = unit.texts.of(given["dtype"])
         if unit.kinds.symbol(given["dtype"]) == "tf.bool":
             unit.truth_values.add(name)
-    unit.dtypes[name] = dtype
     unit.texts.replace(call, f'{base}.TensorSpec({shape}, {dtype}, name="{name}")')
     item.kind = Kind.STATIC
 

@@ -25,6 +25,9 @@ __all__ = [
     "write_summaries",
 ]
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_PARTS_OF_PATHS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
+
 
 def write_summaries(unit: Unit) -> None:
     """Summaries that are merged become a dict of their values; those that requests fetch are written by a function."""
@@ -87,7 +90,7 @@ def _write_summary_call(unit: Unit, node: ast.Call, fetched: Mapping[str, str], 
 
 def write_savers(unit: Unit) -> None:
     base = unit.texts.tensorflow
-    savers: dict[str, ast.Call] = {}
+    savers: dict[str, tuple[Item, ast.Call]] = {}
     names: list[str] = []
     averages: dict[str, str] = {}
     saved: dict[str, dict[str, str]] = {}
@@ -106,15 +109,47 @@ def write_savers(unit: Unit) -> None:
                 saved |= {name: {each: each for each in names} for name in item.binds}
                 text = checkpoints.checkpoint(unit.texts, value, base, {**{each: each for each in names}, **averages})
                 unit.texts.replace(value, text)
-                savers |= dict.fromkeys(item.binds, value)
+                savers |= dict.fromkeys(item.binds, (item, value))
     for node in ast.walk(unit.node):
         if isinstance(node, ast.Name) and node.id in savers and isinstance(node.ctx, ast.Load):
             method = unit.file.parents[node]
             call = unit.file.parents.get(method)
             if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
                 raise NotPossible(node, "A saver is handed about")
-            unit.texts.replace(call, checkpoints.use_of_saver(unit.kinds, unit.texts, savers[node.id], call, base))
+            item, made = savers[node.id]
+            owner, use, path = checkpoints.use_of_saver(unit.kinds, unit.texts, made, call, base)
+            if owner != node.id and _is_known(unit, path, item.statement):
+                owner = _manager(unit, item, owner)
+            unit.texts.replace(call, f"{owner}.{use}")
     _write_restored(unit, saved)
+
+
+def _manager(unit: Unit, saver: Item, made: str) -> str:
+    """The name of the CheckpointManager that is made so; it is made once, behind the saver."""
+    lines = unit.after.setdefault(saver, [])
+    name = next((line.partition(" = ")[0] for line in lines if line.endswith(f" = {made}")), None)
+    if name is None:
+        name = unit.new_name("manager")
+        lines.append(f"{name} = {made}")
+    return name
+
+
+def _is_known(unit: Unit, path: ast.expr, statement: ast.stmt) -> bool:
+    """Whether a path is of names that nothing binds behind a statement, and of calls of ``os.path.join()`` alone."""
+    for node in ast.walk(path):
+        is_join = isinstance(node, ast.Call) and unit.texts.of(node.func) == "os.path.join"
+        if not is_join and not isinstance(node, _PARTS_OF_PATHS):
+            return False
+        if isinstance(node, ast.Name):
+            if not all(_is_bound_at(unit, each, statement) for each in unit.file.bound.get(node.id, ())):
+                return False
+    return not unit.kinds.classes
+
+
+def _is_bound_at(unit: Unit, node: ast.AST, statement: ast.stmt) -> bool:
+    """Whether what binds a name has done so for good when a statement is executed, in its function or the module."""
+    around = next((each for each in unit.file.around(node) if isinstance(each, _FUNCTIONS)), None)
+    return around in (None, unit.node) and getattr(node, "lineno", 0) < statement.lineno
 
 
 def _is_average(unit: Unit, call: ast.Call) -> bool:

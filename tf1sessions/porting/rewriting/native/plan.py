@@ -119,7 +119,7 @@ def _made_once(unit: Unit, statement: ast.stmt, items: dict[ast.stmt, Item]) -> 
         return [*inside, *(line for each in inner if is_outermost for line in _writer(unit, each))]
     item = items[statement]
     if not unit.is_moved(item):
-        return [*before, *unit.before.get(item, []), *unit.texts.with_comments(statement)]
+        return [*before, *unit.before.get(item, []), *unit.texts.with_comments(statement), *unit.after.get(item, [])]
     made = [f"{name} = {expression}" for name, expression, _ in unit.objects.get(item, [])]
     if not item.context:
         made += _writer(unit, item)

@@ -67,6 +67,11 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
     """
     if any(use.name.startswith("tf.") for other in _neighbours(file) for use in other.uses):
         raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
+    for each in file.imports:
+        if any(_is_unported(file, module) for module in (each.module, each.meaning) if module):
+            raise NotPossible(
+                each.statement, f"It imports {each.module}, which uses TensorFlow and is none of the files to port"
+            )
     refuse_code_in_texts(file)
     for use in file.uses:
         if use.call is not None and _is_local_list(file, kinds, use.call):
@@ -115,6 +120,18 @@ def _neighbours(file: FileUses) -> list[FileUses]:
     """The other files of the project that the file imports, or that import it."""
     others = [other for other in file.siblings if other is not file]
     return [other for other in others if other.module in _imported(file) or file.module in _imported(other)]
+
+
+def _is_unported(file: FileUses, module: str) -> bool:
+    """Whether a module lies beside a file or its package, mentions TensorFlow, and is no file of the project."""
+    if module.partition(".")[0] == "tf1sessions":  # what step clean writes, even beside this package
+        return False
+    folders = {file.source.path.parent, file.source.path.absolute().parents[file.module.count(".")]}
+    places = [folder.joinpath(*module.split(".")) for folder in folders]
+    for path in (each for place in places for each in (place.with_name(f"{place.name}.py"), place / "__init__.py")):
+        if path.is_file() and not any(other.source.path.absolute() == path.absolute() for other in file.siblings):
+            return b"tensorflow" in path.read_bytes()
+    return False
 
 
 def _imported(file: FileUses) -> set[str]:

@@ -19,22 +19,20 @@ __all__ = ["write_datasets", "write_reset"]
 
 
 def write_datasets(unit: Unit) -> None:
-    """Write the functions that make data sets of what is fed, in place of the iterators of these."""
+    """Write the functions that make data sets of what is fed, in place of the iterators of these.
+
+    They are functions of TensorFlow, which trace the functions of the data set once: eagerly each call would do that
+    anew, and draw another seed for an operation that has none, which in TensorFlow 1 has one for all its runs.
+    """
     for iterator in unit.iterators.values():
         lines: list[str] = []
         for dataset, (name, fed) in iterator.functions.items():
-            body = [f"{each} = {unit.texts.tensorflow}.constant({each}, {unit.dtypes[each]})" for each in fed]
-            for item in iterator.items[dataset]:
-                body += unit.texts.statement(item.statement)
+            given = ", ".join(fed)
+            body = [line for item in iterator.items[dataset] for line in unit.texts.statement(item.statement)]
             body.append(f"return {unit.texts.of(dataset)}")
-            lines += [*unit.blank, f"def {name}({', '.join(fed)}):", *indented(body), *unit.blank]
+            decorator = f"@{unit.texts.tensorflow}.function(input_signature=[{given}])"
+            lines += [*unit.blank, decorator, f"def {name}({given}):", *indented(body), *unit.blank]
         unit.replaced[iterator.statement] = lines
-        fed_here = {each for _, fed in iterator.functions.values() for each in fed}
-        needed = set().union(*(item.reads for item in unit.items))
-        for item in list(unit.items):
-            if item.binds & fed_here - needed and item.binds <= unit.kinds.placeholders:
-                unit.items.remove(item)
-                unit.replaced[item.statement] = []
 
 
 def write_reset(unit: Unit, request: UnitRequest) -> None:

@@ -7,6 +7,7 @@ import ast
 from ....source.uses import FileUses
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
+from .calls import Native, native_call
 from .kinds import Kinds
 from .texts import Texts
 
@@ -42,7 +43,8 @@ def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None 
         if symbol == "tf.control_dependencies":
             continue
         if symbol == "tf.device":
-            headers.append(texts.of(call))
+            native = native_call(call, symbol, texts.of, texts.tensorflow, kept=False)
+            headers.append(native.used if isinstance(native, Native) else texts.of(call))
             continue
         given = arguments(call, ("name_or_scope", "default_name"))
         name = given.pop("name", None) or given.pop("name_or_scope", None) or given.pop("default_name", None)

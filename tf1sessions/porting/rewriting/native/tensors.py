@@ -53,6 +53,8 @@ def is_tensor(
         if in_order and binders and isinstance(last := binders[-1], ast.Assign) and node.id in map(_name, last.targets):
             before = statements[: list(statements).index(last)]
             return not summaries.is_merge(kinds, last.value) and is_tensor(kinds, last.value, before, in_order=True)
+        if in_order and binders and isinstance(binders[-1], ast.Assign):
+            return _is_one_of_several(kinds, binders[-1], node.id)
         if not binders:
             return node.id in kinds.placeholders
         plain = [each for each in binders if not isinstance(each, ast.AugAssign)]  # a tensor and more is one
@@ -91,14 +93,30 @@ def _name(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _gives_a_tensor(kinds: Kinds, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function of the program surely returns one tensor."""
+def _gives_a_tensor(kinds: Kinds, function: ast.FunctionDef | ast.AsyncFunctionDef, place: int | None = None) -> bool:
+    """Whether a function of the program surely returns one tensor, or at a place of the tuple that it returns."""
     inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
     returns = [each for each in inner if isinstance(each, ast.Return)]
     plain = [each for each in inner if not isinstance(each, ast.With | ast.FunctionDef | ast.Return)]
     plain = [each for each in plain if not isinstance(each, ast.If)]  # what they bind is in their bodies
     given = frozenset(_given_functions(kinds, function))
-    return bool(returns) and all(is_tensor(kinds, each.value, plain, given=given) for each in returns)
+    values = [each.value if place is None else each.value.elts[place] for each in returns]  # type: ignore[union-attr]
+    return bool(values) and all(is_tensor(kinds, each, plain, given=given) for each in values)
+
+
+def _is_one_of_several(kinds: Kinds, statement: ast.Assign, name: str) -> bool:
+    """Whether a name is bound to a result, surely one tensor, of a function of the program that returns a tuple."""
+    target, call = statement.targets[0], statement.value
+    function = kinds.functions.get(_name(call.func) or "") if isinstance(call, ast.Call) else None
+    if function is None or len(statement.targets) > 1 or not isinstance(target, ast.Tuple | ast.List):
+        return False
+    if any(isinstance(each, ast.Starred) for each in target.elts):
+        return False
+    place = [_name(each) for each in target.elts].index(name)
+    returned = [each.value for each in ast.walk(function) if isinstance(each, ast.Return)]
+    if not all(isinstance(each, ast.Tuple) and len(each.elts) == len(target.elts) for each in returned):
+        return False
+    return _gives_a_tensor(kinds, function, place)
 
 
 def _given_functions(kinds: Kinds, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

@@ -88,7 +88,7 @@ class Unit:
         requests: Its functions, in the order of the text.
         replaced: Statement of the program -> its new lines.
         before: Statement -> lines that are put before it.
-        after: Statement that requests compute -> lines behind the objects that are made in its place.
+        after: Statement -> lines behind it, or behind the objects that are made in place of one that requests compute.
         restored: Statement that restores averages into their variables -> the averages, and the saver that saved them.
         frozen: Requests that leave the averages of batch normalisation as they are.
         averaged: Statement that updates moving averages -> these, and the list of the variables.
@@ -101,7 +101,6 @@ class Unit:
         truth_values: The placeholders of the dtype bool.
         operations: Names that are bound to operations, which have no value.
         initializers: Names that are bound to initializers of variables, tables and iterators -> these.
-        dtypes: Placeholder -> the text of its dtype.
         metric_values: Statement that reads the value of a metric -> the statement that updates it.
         iterator_makers: The names of iterators that have initializers -> what makes these.
         iterators: Those that requests begin anew.
@@ -120,6 +119,7 @@ class Unit:
         updates: Names that are bound to the updates of layers.
         update_lists: The statements that bind these.
         dropped: Statements that print tensors, of which nothing is left.
+        undecided: Statements that assign variables in a request that trains, in no order.
         renamed: Names that are bound anew behind the graph -> what they are called from there on.
         names_used: Names that no new object may have.
     """
@@ -184,11 +184,11 @@ class Unit:
         self.truth_values: set[str] = set()
         self.operations: set[str] = set()
         self.objects: dict[Item, list[tuple[str, str, str]]] = {}
-        self.dtypes: dict[str, str] = {}
         self.metric_values: dict[Item, Item] = {}
         self.updates: set[str] = set()
         self.update_lists: list[ast.stmt] = []
         self.dropped: list[ast.stmt] = []
+        self.undecided: dict[ast.stmt, None] = {}
         self.restored: dict[ast.stmt, tuple[str, str]] = {}
         self.shared: dict[tuple[str, str], str] = {}
         self.named_layers: dict[tuple[str, str], str] = {}

@@ -11,7 +11,7 @@ import dataclasses
 import difflib
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies, chain_base
@@ -37,9 +37,12 @@ from ..native.modules import FileClasses
 from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.scopes import check_scopes
+from ..native.session_settings import LEFT_OUT, unused_settings
+from ..native.small_steps import SMALL_STEPS, training_loop
 from ..native.texts import VERBATIM, Texts, indented
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
+from ..native.unordered import UNORDERED
 from ..requests.request import NotPossible
 from ..rule import Change, Remark, Rule
 from .v1_imports import keras_setting
@@ -73,6 +76,12 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
     yield Change(file.tree, "TensorFlow 2", (found.edit,), places=found.places)
     for statement in found.dropped:
         yield Remark(statement, DROPPED_PRINT, by_hand=False)
+    for statement in found.undecided:
+        yield Remark(statement, UNORDERED, by_hand=False)
+    if found.settings:
+        yield Remark(found.settings[0], LEFT_OUT, by_hand=False)
+    if found.loop is not None:
+        yield Remark(found.loop, SMALL_STEPS, by_hand=False)
     if "summary.create_file_writer(" in found.edit.text:
         yield Remark(file.tree, "tf.summary needs the package tensorboard.", by_hand=False)
 
@@ -85,11 +94,17 @@ class _Planned:
         edit: Of the whole file.
         places: What became functions and classes.
         dropped: Statements that print tensors.
+        undecided: Statements that have no order in TensorFlow 1.
+        loop: The first loop that trains.
+        settings: Statements that make settings of sessions.
     """
 
     edit: Edit
     places: tuple[tuple[ast.AST, str], ...]
     dropped: tuple[ast.stmt, ...]
+    undecided: tuple[ast.stmt, ...]
+    loop: ast.stmt | None
+    settings: tuple[ast.stmt, ...]
 
 
 @functools.lru_cache(maxsize=2)
@@ -108,7 +123,10 @@ def _planned(original: FileUses) -> _Planned | NotPossible:
     if isinstance(planned, NotPossible):
         return NotPossible(lines.node(planned.node), without_marks(planned.what, found.classes, "self."))
     places = [(lines.node(node), without_marks(what, found.classes, "self.")) for node, what in planned.places]
-    return _Planned(planned.edit, tuple(places), tuple(lines.node(each) for each in planned.dropped))
+    lists = planned.dropped, planned.undecided, planned.settings
+    dropped, undecided, settings = (tuple(map(lines.node, each)) for each in lists)
+    loop = None if planned.loop is None else lines.node(planned.loop)
+    return _Planned(planned.edit, tuple(places), dropped, undecided, loop, settings)
 
 
 class _OriginalLines:
@@ -157,12 +175,16 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
             plan.write(unit)
         modules.check_uses()
         rewrite_rest(file, kinds, texts, [*made, *(each for unit in units for each in unit.rewritten)])
-        text = apply(file.source.text, _edits(file, texts, units, made))
+        settings = tuple(unused_settings(file, kinds))
+        text = apply(file.source.text, _edits(file, texts, units, made, settings))
         text = attributes.with_attributes(text, lowered) if lowered else text
         before = original.source.text
         text = tidied(digits.with_reader(without_unused_imports(text)), before)
         edit = Edit(0, len(before), text.replace(VERBATIM, ""))
-        return _Planned(edit, tuple(_changed(units, made)), tuple(each for unit in units for each in unit.dropped))
+        dropped = tuple(each for unit in units for each in unit.dropped)
+        undecided = tuple(each for unit in units for each in unit.undecided)
+        loop = next(filter(None, map(training_loop, units)), None)
+        return _Planned(edit, tuple(_changed(units, made)), dropped, undecided, loop, settings)
     except NotPossible as error:
         return error
 
@@ -203,9 +225,11 @@ def _is_main(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
-def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt, list[str]]) -> Iterator[Edit]:
+def _edits(
+    file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt, list[str]], gone: Sequence[ast.stmt]
+) -> Iterator[Edit]:
     positions, newline = file.positions, file.source.newline
-    replaced = dict(made)
+    replaced = {**made, **{statement: [] for statement in gone}}
     replaced |= {statement: lines for unit in units for statement, lines in unit.replaced.items()}
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -222,7 +246,7 @@ def _edits(file: FileUses, texts: Texts, units: list[Unit], made: dict[ast.stmt,
         if any(node in replaced for node in file.around(statement)):
             continue
         lead, begin = texts.lead(statement), statement.lineno
-        has_comments = not lines and isinstance(statement, ast.Expr)  # of what goes, so do its comments
+        has_comments = not lines and (isinstance(statement, ast.Expr) or statement in gone)  # which go with it
         begin = texts.first_line(statement) if has_comments else begin
         if not lines and (parent := file.parents[statement]) is not file.tree:
             body = next(b for b in bodies(parent) if statement in b)
