@@ -43,7 +43,7 @@ def call(*args: str) -> Result:
         (["gone.py"], "cannot run 'gone.py'"),
         (["jobs.toml"], "launch takes a script or a module, not jobs.toml"),
         (["train.py", "config.py"], "2 programs are named"),
-        (["--workers", "0", "train.py"], "nobody trains"),
+        (["--workers", "0", "train.py"], "no task trains"),
         (["--workers", "-1", "train.py"], "-1 is not in the range"),
         (["--chief", "train.py"], "its chief is worker 0"),
         (["train.py", "--", "--task_index", "7"], "launch gives each task its own --task_index"),

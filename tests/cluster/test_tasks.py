@@ -26,7 +26,7 @@ def test_tasks_have_their_addresses_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "size, text", [((1, 0), "nobody trains"), ((-1, 1), "--ps is -1"), ((0, 1001), "--workers is 1001")]
+    "size, text", [((1, 0), "no task trains"), ((-1, 1), "--ps is -1"), ((0, 1001), "--workers is 1001")]
 )
 def test_sizes_that_are_none(size: tuple[int, int], text: str) -> None:
     with pytest.raises(ConfigError, match=text):

@@ -56,7 +56,7 @@ class Cluster:
             ConfigError: There is nobody to train, or there are too many tasks.
         """
         if workers < 1 and not chief:
-            raise ConfigError("nobody trains: there is no worker and no chief", next_step="Give --workers 1 or more.")
+            raise ConfigError("no task trains: there is no worker and no chief", next_step="Give --workers 1 or more.")
         for count, option in ((ps, "--ps"), (workers, "--workers")):
             if not 0 <= count <= MAX_TASKS:
                 raise ConfigError(f"{option} is {count}, not 0 to {MAX_TASKS}", where=f"option {option}")
