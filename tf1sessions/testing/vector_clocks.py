@@ -36,6 +36,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.clocks import Clock
+from tf1sessions.testing.handed_objects import Job
 
 __all__ = [
     "Snapshot",
@@ -44,9 +45,11 @@ __all__ = [
     "VectorClocks",
     "acquire",
     "active",
+    "begin_job",
     "hand_over",
     "lock_acquired",
     "lock_released",
+    "locks_passed",
     "may_acquire",
     "release",
     "take_over",
@@ -97,6 +100,8 @@ class ThreadState:
         means: By what it possibly learned what it last did.
         sleep_loop: The loop in which it slept last, until an access outside of it shows that its wait is over.
         lock_releases: For the locks that it has acquired: which accesses had been made under them until then.
+        job: The job that it runs, of a worker that is not the only one of its executor; None between jobs.
+        first_job, job_begin: Its counts when the first job of all, and this one, began.
     """
 
     def __init__(self, number: int, name: str, start_unseen: bool, start_stack: tuple[str, ...]) -> None:
@@ -113,6 +118,8 @@ class ThreadState:
         self.means = ""
         self.sleep_loop: Any = None
         self.lock_releases: dict[int, Clock] = {}
+        self.job: Job | None = None
+        self.first_job = self.job_begin = 0
 
 
 class Token:
@@ -196,6 +203,29 @@ class VectorClocks:
         releases = self.thread().lock_releases
         meant = releases if locks is None else [lock for lock in locks if lock in releases]
         return any(releases[lock].get(thread.number, 0) >= count for lock in meant)
+
+    # -- jobs of executors --------------------------------------------------------------------------------------------
+
+    def begin_job(self, job: Job | None) -> None:
+        """Note that the calling thread begins a job that another worker might have got; None for the end of one."""
+        with self.lock:
+            me = self.thread()
+            me.count += me.used == me.count
+            me.job, me.job_begin = job, me.count
+            me.first_job = me.first_job or me.count
+
+    def is_of_other_job(self, count: int) -> bool:
+        """Say whether an access of the calling thread was by an earlier job of it, and nothing else orders the two.
+
+        What it did before its first job, in an initializer, any job comes after. A lock that was passed since, by the
+        thread that gave the job or by the job itself, may be where it was looked whether the earlier one was over.
+        """
+        me = self.thread()
+        if me.job is None or not max(me.first_job, me.past.possible.get(me.number, 0) + 1) <= count < me.job_begin:
+            return False
+        known = me.job.passed.get(id(self), {})
+        passed = any(releases.get(me.number, 0) >= count for releases in known.values())
+        return not passed and not self.followed_lock(me, count)
 
     # -- release and acquire ------------------------------------------------------------------------------------------
 
@@ -380,6 +410,17 @@ def lock_acquired(lock: Any) -> None:
     """Note that the calling thread has acquired a lock."""
     for clocks in _active:
         clocks.lock_acquired(lock)
+
+
+def locks_passed() -> dict[int, dict[int, Clock]]:
+    """Return, for all clocks that are active, what the calling thread knows by the locks that it has acquired."""
+    return {id(clocks): dict(clocks.thread().lock_releases) for clocks in _active}
+
+
+def begin_job(job: Job | None) -> None:
+    """Note that the calling thread begins a job of an executor, or that it has ended it."""
+    for clocks in _active:
+        clocks.begin_job(job)
 
 
 _named: dict[Hashable, Token] = {}
