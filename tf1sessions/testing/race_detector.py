@@ -46,7 +46,7 @@ from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.polling import passed_loop
 from tf1sessions.testing.reports import MOST_PAIRS, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppressions
-from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
+from tf1sessions.testing.vector_clocks import VectorClocks
 
 __all__ = ["RaceDetector", "Repeated"]
 
@@ -131,7 +131,7 @@ class RaceDetector:
         """
         me = self.clocks.thread()
         if me.sleep_loop is not None:
-            self._end_wait(me, frame)
+            self.clocks.end_wait(frame)
         code, line = (0, 0) if frame is None else (id(frame.f_code), frame.f_lineno)
         number, locks = me.number, held_locks()
         found, changed = [], False
@@ -188,15 +188,6 @@ class RaceDetector:
             record.times += 1
             record.last, record.needs = last, needs
         return records[0]
-
-    def _end_wait(self, me: ThreadState, frame: FrameType | None) -> None:
-        """Let a thread that has left a loop in which it slept know, possibly, all that was done until now."""
-        loop = me.sleep_loop
-        for each in program_frames(frame):
-            if each.f_code is loop.code and loop.first <= each.f_lineno <= loop.last:
-                return  # it is still in it
-        me.sleep_loop = None
-        self.clocks.may_acquire_all(str(loop))
 
     def _compare_all(self, location: Location, later: AccessRecord) -> bool:
         """Compare an access of the calling thread with what others did; says whether there is something to report."""

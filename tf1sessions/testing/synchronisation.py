@@ -31,7 +31,8 @@ import socketserver
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from types import FrameType
 from typing import Any
 
 from tf1sessions.testing import item_tokens, uncertain_order
@@ -41,6 +42,7 @@ from tf1sessions.testing.handed_objects import Job
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.patching import Patch, Switch, hooked
+from tf1sessions.testing.polling import passed_loop
 from tf1sessions.testing.vector_clocks import (
     Token,
     VectorClocks,
@@ -104,7 +106,9 @@ def _threads() -> Iterator[Patch]:
 
     def before_start(self: Any) -> None:
         if active():
-            stacks[self] = tuple(map(format_frame, itertools.islice(program_frames(sys._getframe(1)), STACK)))
+            frames = list(itertools.islice(program_frames(sys._getframe(1)), STACK))
+            stacks[self] = tuple(map(format_frame, frames))
+            _learn_by_loops(frames)
             release(self)
 
     def new_bootstrap(self: Any) -> None:
@@ -141,6 +145,16 @@ def _threads() -> Iterator[Patch]:
     yield thread, "_bootstrap_inner", new_bootstrap
     yield thread, "is_alive", new_is_alive
     yield thread, "join", new_join
+
+
+def _learn_by_loops(frames: Iterable[FrameType]) -> None:
+    """Let the calling thread know possibly what was done until now, if it has passed a loop that waits by sleeping.
+
+    What it starts now comes after that, also where the loop did not have to sleep.
+    """
+    loop = next((found for each in frames if (found := passed_loop(each.f_code, each.f_lineno))), None)
+    for clocks in active() if loop is not None else ():
+        clocks.may_acquire_all(str(loop))
 
 
 def _server_threads() -> Iterator[Patch]:
@@ -354,6 +368,8 @@ def _futures() -> Iterator[Patch]:
         return begin(self)
 
     def new_submit(self: Any, function: Any, /, *args: Any, **named: Any) -> Any:
+        if active():
+            _learn_by_loops(itertools.islice(program_frames(sys._getframe(1)), STACK))
         if active() and self._max_workers > 1:
             made = submit(self, _run_job, Job(function, args, named, locks_passed()))
         else:

@@ -30,12 +30,15 @@ import _thread
 import contextlib
 import itertools
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from types import FrameType
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.clocks import Clock
+from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.handed_objects import Job
 
 __all__ = [
@@ -98,7 +101,7 @@ class ThreadState:
         past: What is past for it. Only the thread itself changes it, and what follows.
         released: What it has released last, unless it has learned something since: many tokens may share it.
         means: By what it possibly learned what it last did.
-        sleep_loop: The loop in which it slept last, until an access outside of it shows that its wait is over.
+        sleep_loop: The loop in which it slept last, until what it does outside of it shows that its wait is over.
         lock_releases: For the locks that it has acquired: which accesses had been made under them until then.
         job: The job that it runs, of a worker that is not the only one of its executor; None between jobs.
         first_job, job_begin: Its counts when the first job of all, and this one, began.
@@ -233,8 +236,10 @@ class VectorClocks:
         """Publish by a token what is past for the calling thread, its own accesses included."""
         if self.before_release is not None:
             self.before_release()
+        me = self.thread()
+        if me.sleep_loop is not None:
+            self.end_wait(sys._getframe(1))
         with self.lock:
-            me = self.thread()
             snapshot = me.released
             if snapshot is None or snapshot.certain[me.number] < me.used:
                 own = {me.number: me.count}
@@ -288,6 +293,20 @@ class VectorClocks:
                 thread.count += thread.used == thread.count
                 past[thread.number] = thread.count - 1
         self._may_learn(Clock(past), means)
+
+    def end_wait(self, frame: FrameType | None) -> None:
+        """Let the calling thread, if it has left the loop in which it slept, know possibly all that was done until now.
+
+        Args:
+            frame: Where it is.
+        """
+        me = self.thread()
+        loop = me.sleep_loop
+        for each in program_frames(frame):
+            if each.f_code is loop.code and loop.first <= each.f_lineno <= loop.last:
+                return  # it is still in it
+        me.sleep_loop = None
+        self.may_acquire_all(str(loop))
 
     def _may_learn(self, past: Clock, means: str) -> None:
         me = self.thread()
