@@ -381,10 +381,11 @@ def jobs_that_hand_the_model_on():
     model, line = Model(), queue.Queue()
 
     def second():
-        line.get().predict()
+        line.get()
+        model.predict()
 
     with one_idle_worker() as pool:
-        results([pool.submit(lambda: (model.train(), line.put(model))), pool.submit(second)])
+        results([pool.submit(lambda: (model.train(), line.put(1))), pool.submit(second)])
 
 
 @right
@@ -425,35 +426,39 @@ def jobs_with_a_model_each():
         list(pool.map(Model.steps, models))
 
 
-@right
-def jobs_of_a_mailbox():
-    """At most one job of it is there: it goes on until its mailbox is empty, and says so under the lock."""
-    model, lock, mailbox, state = Model(), threading.Lock(), [], {"active": False}
-    done = threading.Semaphore(0)
+def one_in_flight(submit):
+    """Jobs of which at most one is there: its end is noted under the lock under which the next one is given."""
+    model, lock, state = Model(), threading.Lock(), {"active": False}
 
     def work():
-        while True:
-            with lock:
-                if not mailbox:
-                    state["active"] = False
-                    break
-                mailbox.pop()
-            model.steps()
-        done.release()
-
-    def send(pool):
+        model.steps()
         with lock:
-            mailbox.append(1)
-            if state["active"]:
-                return False
-            state["active"] = True
-        pool.submit(work)
-        return True
+            state["active"] = False
 
+    given = 0
+    while given < 3:
+        with lock:
+            is_free, state["active"] = not state["active"], True
+        if is_free:
+            given += 1
+            submit(work)
+
+
+@right
+def jobs_of_which_one_is_in_flight():
     with one_idle_worker() as pool:
-        for _ in range(3):
-            if send(pool):
-                done.acquire()
+        one_in_flight(pool.submit)
+
+
+@right
+def jobs_of_a_thread_pool_of_which_one_is_in_flight():
+    over = threading.Event()
+    with ThreadPool(2) as pool:
+        pool.apply_async(over.wait)
+        one_in_flight(pool.apply_async)
+        over.set()
+        pool.close()
+        pool.join()
 
 
 @right
