@@ -435,13 +435,16 @@ def one_in_flight(submit):
         with lock:
             state["active"] = False
 
-    given = 0
-    while given < 3:
+    def takes():
         with lock:
             is_free, state["active"] = not state["active"], True
-        if is_free:
-            given += 1
-            submit(work)
+        return is_free
+
+    for job in (work, work, work, None):
+        while not takes():
+            pass
+        if job is not None:
+            submit(job)
 
 
 @right
