@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import STACK, format_frame, program_frames
-from tf1sessions.testing.handed_objects import Job
+from tf1sessions.testing.handed_objects import ExecutorJob
 from tf1sessions.testing.locks import held_lock_places, opaque_locks
 from tf1sessions.testing.reports import Access, RaceKind, Report
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
@@ -76,7 +76,7 @@ class Location:
         name: str,
         conflict: Callable[[Any, Any], Conflict | None],
         made: str = "",
-        is_named_by: Callable[[Job, Any], bool] | None = None,
+        is_named_by: Callable[[ExecutorJob, Any], bool] | None = None,
     ) -> None:
         self.name = name
         self.made = made

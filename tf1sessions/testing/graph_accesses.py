@@ -19,7 +19,7 @@ from tf1sessions.sessions.calls import CompiledCall
 from tf1sessions.sessions.session import GraphSession
 from tf1sessions.testing.access_records import AccessKind, AccessRecord, Conflict, Location, Race
 from tf1sessions.testing.graph_growth import GraphGrowth
-from tf1sessions.testing.handed_objects import Job, named_by
+from tf1sessions.testing.handed_objects import ExecutorJob, named_by
 from tf1sessions.testing.publications import Maker, Needs, judge_export, judge_publication, maker_of
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
@@ -266,7 +266,7 @@ class GraphState:
         graph = self.graph()
         return graph is None or bool(graph.finalized)
 
-    def _is_named_by(self, job: Job, needs: Needs | None) -> bool:
+    def _is_named_by(self, job: ExecutorJob, needs: Needs | None) -> bool:
         graph = self.graph()
         return _names(job, needs, lambda each: each is graph)
 
@@ -358,7 +358,7 @@ class SessionState:
             if name in self._first_values and self._first_values[name][0].thread in threads:
                 yield self._first_values[name][0]
 
-    def _is_named_by(self, job: Job, needs: Needs | None) -> bool:
+    def _is_named_by(self, job: ExecutorJob, needs: Needs | None) -> bool:
         sessions = private.session.BaseSession
         return _names(job, needs, lambda each: issubclass(type(each), sessions) and each._session is self.raw)
 
@@ -367,7 +367,7 @@ class SessionState:
         return self._queues.get(name) or self._queues.setdefault(name, Token())
 
 
-def _names(job: Job, needs: Needs | None, is_meant: Callable[[Any], bool]) -> bool:
+def _names(job: ExecutorJob, needs: Needs | None, is_meant: Callable[[Any], bool]) -> bool:
     """Say whether a job names a graph or a session, and what it fetches there."""
     named = named_by(job, _parts)
     if needs is not None and any(id(each) not in named for each in needs.fetched):

@@ -2,7 +2,7 @@
 
 Data flow::
 
-    synchronisation.py: a worker begins a job ── Job ──▶ VectorClocks.begin_job()
+    synchronisation.py: a worker begins a job ── ExecutorJob ──▶ VectorClocks.begin_job()
     race_detector.py: two jobs of one worker use a session ── named_by(job) ──▶ was it luck that one worker ran both?
 
 Two jobs that one worker runs one after the other are in order by luck if another worker might have run the second one.
@@ -23,17 +23,26 @@ from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import is_library
 
-__all__ = ["Job", "named_by"]
+__all__ = ["ExecutorJob", "named_by"]
 
-#: How many objects are looked at. Arbitrary: more than most jobs name, and a few milliseconds.
-_MOST = 2000
+#: How many objects are looked at. Arbitrary: more than most jobs name, and some milliseconds.
+_MOST = 1000
 #: The packages whose objects are not looked into.
 _LIBRARIES = frozenset(("tensorflow", "tf_keras", "keras", "numpy", "tf1sessions"))
+#: What is looked at in any object: what it does when it is called, and what a decorator has wrapped.
+_ALWAYS = frozenset(("__call__", "__wrapped__"))
+#: What stands for a function in a class, and the function in it.
+_FUNCTIONS = (
+    (property, "fget"),
+    (functools.cached_property, "func"),
+    (staticmethod, "__func__"),
+    (classmethod, "__func__"),
+)
 #: What has no attributes of the program's.
 _PLAIN = (int, float, str, bytes, list, tuple, dict, set, frozenset, type(None), threading.local)
 
 
-class Job(NamedTuple):
+class ExecutorJob(NamedTuple):
     """A job, as it was given to an executor.
 
     Attributes:
@@ -58,7 +67,7 @@ class Job(NamedTuple):
         return getattr(function, "__code__", type(function))
 
 
-def named_by(job: Job, parts: Callable[[Any], Iterator[Any]]) -> dict[int, Any]:
+def named_by(job: ExecutorJob, parts: Callable[[Any], Iterator[Any]]) -> dict[int, Any]:
     """Return the objects that a job names, by their identities.
 
     Args:
@@ -119,7 +128,7 @@ def _parts(thing: Any) -> Iterator[Any]:
 def _attributes(thing: Any, names: set[str]) -> Iterator[Any]:
     """Yield the attributes of an object that some names are: its own, and methods and properties of its class."""
     kind = type(thing)
-    if kind.__module__.partition(".")[0] in _LIBRARIES or kind is types.FunctionType:
+    if str(kind.__module__).partition(".")[0] in _LIBRARIES or kind is types.FunctionType:
         return
     if kind is types.ModuleType and is_library(getattr(thing, "__file__", None) or "<frozen"):
         return
@@ -127,10 +136,12 @@ def _attributes(thing: Any, names: set[str]) -> Iterator[Any]:
         own = object.__getattribute__(thing, "__dict__")
     except AttributeError:
         own = {}
+    names = names | _ALWAYS
     for name in names & own.keys():
-        yield own[name]
+        yield own.get(name)
     for base in kind.__mro__[:-1]:
-        for name in (names | {"__call__"}) & vars(base).keys():
-            value = vars(base)[name]
-            value = getattr(value, "fget", None) or getattr(value, "func", None) or getattr(value, "__func__", value)
+        for name in names & vars(base).keys():
+            value = vars(base).get(name)
+            for of_class, function in _FUNCTIONS:
+                value = getattr(value, function) if issubclass(type(value), of_class) else value
             yield value

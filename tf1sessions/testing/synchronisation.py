@@ -38,7 +38,7 @@ from typing import Any
 from tf1sessions.testing import item_tokens, uncertain_order
 from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames, program_place
-from tf1sessions.testing.handed_objects import Job
+from tf1sessions.testing.handed_objects import ExecutorJob
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.patching import Patch, Switch, hooked
@@ -371,7 +371,7 @@ def _futures() -> Iterator[Patch]:
         if active():
             _learn_by_loops(itertools.islice(program_frames(sys._getframe(1)), STACK))
         if active() and self._max_workers > 1:
-            made = submit(self, _run_job, Job(function, args, named, locks_passed()))
+            made = submit(self, _run_job, ExecutorJob(function, args, named, locks_passed()))
         else:
             made = submit(self, function, *args, **named)
         vars(made).update(_tf1sessions_job=getattr(function, "__qualname__", ""), _tf1sessions_executor=self)
@@ -387,7 +387,7 @@ def _futures() -> Iterator[Patch]:
     yield concurrent.futures, "as_completed", new_as_completed
 
 
-def _run_job(job: Job) -> Any:
+def _run_job(job: ExecutorJob) -> Any:
     """Run a job of an executor that may have several workers."""
     begin_job(job)
     try:
@@ -415,7 +415,7 @@ class _TaskQueue(item_tokens.WatchedSimpleQueue):
             number, _, function, args, named = task
             if function is multiprocessing.pool.mapstar or function is multiprocessing.pool.starmapstar:
                 ((function, args),) = args  # of some jobs, which are always one worker's
-            begin_job(Job(function, args, named, getattr(pool._cache.get(number), _PASSED, {})))
+            begin_job(ExecutorJob(function, args, named, getattr(pool._cache.get(number), _PASSED, {})))
         return task
 
 

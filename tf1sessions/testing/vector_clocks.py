@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.frames import program_frames
-from tf1sessions.testing.handed_objects import Job
+from tf1sessions.testing.handed_objects import ExecutorJob
 
 __all__ = [
     "Snapshot",
@@ -121,7 +121,7 @@ class ThreadState:
         self.means = ""
         self.sleep_loop: Any = None
         self.lock_releases: dict[int, Clock] = {}
-        self.job: Job | None = None
+        self.job: ExecutorJob | None = None
         self.first_job = self.job_begin = 0
 
 
@@ -209,7 +209,7 @@ class VectorClocks:
 
     # -- jobs of executors --------------------------------------------------------------------------------------------
 
-    def begin_job(self, job: Job | None) -> None:
+    def begin_job(self, job: ExecutorJob | None) -> None:
         """Note that the calling thread begins a job that another worker might have got; None for the end of one."""
         with self.lock:
             me = self.thread()
@@ -436,7 +436,7 @@ def locks_passed() -> dict[int, dict[int, Clock]]:
     return {id(clocks): dict(clocks.thread().lock_releases) for clocks in _active}
 
 
-def begin_job(job: Job | None) -> None:
+def begin_job(job: ExecutorJob | None) -> None:
     """Note that the calling thread begins a job of an executor, or that it has ended it."""
     for clocks in _active:
         clocks.begin_job(job)
