@@ -253,21 +253,21 @@ class RaceDetector:
         return is_named
 
     def _compare(
-        self, location: Location, conflict: Conflict | None, earlier: AccessRecord, later: AccessRecord
+        self, location: Location, conflict: Conflict, earlier: AccessRecord, later: AccessRecord
     ) -> tuple[Race | None, bool]:
         """Compare two accesses that conflict and are not ordered; gives their race, and whether it has changed."""
-        conflict = self._judged(conflict, earlier, later)
-        if conflict is None:
+        left = self._judged(conflict, earlier, later)
+        if left is None:
             return None, False
-        doubt, note = ("", "") if conflict.kind.is_note else self._doubt(earlier, later)
+        doubt, note = ("", "") if left.kind.is_note else self._doubt(earlier, later)
         if note:
-            conflict = conflict._replace(kind=RaceKind.UNKNOWN)
-        if self._is_accepted(conflict, earlier, later):
+            left = left._replace(kind=RaceKind.UNKNOWN)
+        if self._is_accepted(left, earlier, later):
             return None, False
         # What one loop may have waited for is one doubt, whatever comes after it.
         races: dict[Any, Race] = self._doubts if note else location.races
-        key = (doubt,) if note else (conflict.kind, *plain_names(earlier, later))
-        return self._enter(races, key, Race(location.name, conflict, earlier, later, note, location.made))
+        key = (doubt,) if note else (left.kind, *plain_names(earlier, later))
+        return self._enter(races, key, Race(location.name, left, earlier, later, note, location.made))
 
     def _judged(self, conflict: Conflict, earlier: AccessRecord, later: AccessRecord) -> Conflict | None:
         """Return what is left of a conflict of two accesses that the clocks do not order."""
