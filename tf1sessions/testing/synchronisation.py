@@ -396,6 +396,8 @@ def _run_job(job: ExecutorJob) -> Any:
         begin_job(None)
 
 
+#: What workers of a ThreadPool call for some jobs at a time.
+_CHUNKS = tuple(getattr(multiprocessing.pool, name) for name in ("mapstar", "starmapstar"))
 #: Where the result of a ThreadPool has what its maker knew by locks.
 _PASSED = "_tf1sessions_passed"
 
@@ -413,7 +415,7 @@ class _TaskQueue(item_tokens.WatchedSimpleQueue):
         task, pool = super().get(block, timeout), self._pool()
         if task is not None and pool is not None and pool._processes > 1:
             number, _, function, args, named = task
-            if function is multiprocessing.pool.mapstar or function is multiprocessing.pool.starmapstar:
+            if any(function is each for each in _CHUNKS):
                 ((function, args),) = args  # of some jobs, which are always one worker's
             begin_job(ExecutorJob(function, args, named, getattr(pool._cache.get(number), _PASSED, {})))
         return task
