@@ -5,6 +5,7 @@ Races, from what is pure to what patches::
     frames.py               whose code a frame runs
     patching.py             methods that are replaced for a while
     clocks.py               counts of threads, shared by many clocks
+    handed_objects.py       what a job of an executor names
     vector_clocks.py        happens-before, by vector clocks
     ignored_results.py      calls whose result is not looked at
     waits.py                what threads wait for, as their frames show

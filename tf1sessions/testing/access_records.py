@@ -5,6 +5,7 @@ Locks: all of it is guarded by ``VectorClocks.lock``.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 from collections import deque
@@ -13,6 +14,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import STACK, format_frame, program_frames
+from tf1sessions.testing.handed_objects import ExecutorJob
 from tf1sessions.testing.locks import held_lock_places, opaque_locks
 from tf1sessions.testing.reports import Access, RaceKind, Report
 from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
@@ -58,13 +60,31 @@ class Location:
         name: The graph or session, as reports name it.
         conflict: Gives the conflict of an earlier and a later action, or None.
         made: Where it was made, if that was seen.
+        is_named_by: Says whether any worker that got a job would use it, and what a run needs; without it, that cannot
+            be known.
+
+    Attributes:
+        name, made, conflict, is_named_by: As given.
+        maker: The number of the thread that made it; None where that was before the watching began.
+        races: The races of it, by kind and the names of the threads.
+        records: The records that are kept.
+        unnamed: Jobs that do not name it, by their code and the line of the access.
     """
 
-    def __init__(self, name: str, conflict: Callable[[Any, Any], Conflict | None], made: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        conflict: Callable[[Any, Any], Conflict | None],
+        made: str = "",
+        is_named_by: Callable[[ExecutorJob, Any], bool] | None = None,
+    ) -> None:
         self.name = name
         self.made = made
+        self.is_named_by = is_named_by
+        self.maker: int | None = None
+        self.unnamed: set[tuple[Any, ...]] = set()
         self.conflict = conflict
-        self.races: dict[tuple[Any, ...], Race] = {}  # by kind and the names of the threads
+        self.races: dict[tuple[Any, ...], Race] = {}
         self.records: dict[_Key, AccessRecord] = {}
         self._lines: dict[tuple[Any, ...], deque[AccessRecord]] = {}
         self._groups: dict[Hashable, dict[frozenset[int], dict[ThreadState, dict[AccessRecord, None]]]] = {}
@@ -99,17 +119,27 @@ class Location:
 
     def conflicts(self, later: AccessRecord) -> Iterator[tuple[Conflict, ThreadState, dict[AccessRecord, None]]]:
         """Yield the groups of other threads' records that a record conflicts with, and under no common lock."""
+        for conflict, by_thread in self._apart(later):
+            for thread, group in by_thread.items():
+                if thread is not later.thread:
+                    yield conflict, thread, group
+
+    def own_conflicts(self, later: AccessRecord) -> Iterator[tuple[Conflict, AccessRecord]]:
+        """Yield the records of the same thread that a record, or another access of it, conflicts with."""
+        for conflict, by_thread in self._apart(later):
+            for record in by_thread.get(later.thread, ()):
+                yield conflict, record
+
+    def _apart(self, later: AccessRecord) -> Iterator[tuple[Conflict, dict[ThreadState, dict[AccessRecord, None]]]]:
         for action, by_locks in self._groups.items():
             pair = action, later.action
             if pair not in self._conflicts:
                 self._conflicts[pair] = self.conflict(*pair)
             conflict = self._conflicts[pair]
-            if conflict is None:
-                continue
-            apart = [by_thread for locks, by_thread in by_locks.items() if not locks & later.locks]
-            for thread, group in (item for by_thread in apart for item in by_thread.items()):
-                if thread is not later.thread:
-                    yield conflict, thread, group
+            if conflict is not None:
+                for locks, by_thread in by_locks.items():
+                    if not locks & later.locks:
+                        yield conflict, by_thread
 
 
 class AccessKind(NamedTuple):
@@ -176,6 +206,12 @@ class AccessRecord:
         self.names.append(name)
         return self.reported
 
+    def copy(self) -> AccessRecord:
+        """Return a record of the accesses until now."""
+        made = copy.copy(self)
+        made.names = list(self.names)
+        return made
+
     @property
     def function(self) -> tuple[Any, ...]:
         """The function that the accesses are in, by file and name."""
@@ -202,6 +238,17 @@ class Race:
     def holds(self) -> bool:
         """Say whether it is one by what is known now."""
         return not self.conditions or any(each() for each in self.conditions)
+
+    @property
+    def is_minor(self) -> bool:
+        """Whether it says nothing new where there is another one of such threads at the location."""
+        kind, is_luck = self.conflict.kind, self.first.thread is self.second.thread
+        return kind.is_note or (kind is RaceKind.UNKNOWN and is_luck)
+
+    @property
+    def pair(self) -> frozenset[tuple[str, ...]]:
+        """The lines of the two."""
+        return frozenset((self.first.stack[:1], self.second.stack[:1]))
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the threads, without their numbers."""

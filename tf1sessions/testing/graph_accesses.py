@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from tf1sessions.runtime import tf
+from tf1sessions.runtime import private, tf
+from tf1sessions.sessions.calls import CompiledCall
+from tf1sessions.sessions.session import GraphSession
 from tf1sessions.testing.access_records import AccessKind, AccessRecord, Conflict, Location, Race
 from tf1sessions.testing.graph_growth import GraphGrowth
+from tf1sessions.testing.handed_objects import ExecutorJob, named_by
 from tf1sessions.testing.publications import Maker, Needs, judge_export, judge_publication, maker_of
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
@@ -199,7 +202,8 @@ class GraphState:
     """
 
     def __init__(self, name: str, graph: Any, maker: Maker | None = None, made: str = "") -> None:
-        self.location = Location(name, structure_conflict, made)
+        self.location = Location(name, structure_conflict, made, self._is_named_by)
+        self.location.maker = None if maker is None else maker.thread
         self.run = AccessKind(self.location, _RUN, "runs the graph")
         self.leak: tuple[int, Race] | None = None  # with the thread's number
         self.graph = weakref.ref(graph)
@@ -262,6 +266,10 @@ class GraphState:
         graph = self.graph()
         return graph is None or bool(graph.finalized)
 
+    def _is_named_by(self, job: ExecutorJob, needs: Needs | None) -> bool:
+        graph = self.graph()
+        return _names(job, needs, lambda each: each is graph)
+
     def _reused(self) -> set[int]:
         """Return the numbers of the operations that were run more than once."""
         found: set[int] = set()
@@ -278,7 +286,7 @@ class SessionState:
         self.graph = graph  # the state of its graph
         # The session of TensorFlow's own; None when the session is gone: another one may be the same object then.
         self.raw: Any = raw
-        self._location = Location(name, session_conflict, made)
+        self._location = Location(name, session_conflict, made, self._is_named_by)
         self.close = AccessKind(self._location, _CLOSE, "closes the session")  # the access that closing it is
         self._runs: dict[VariableUses, AccessKind] = {}
         self._maker: Maker | None = None
@@ -303,6 +311,7 @@ class SessionState:
             alone: Whether its variables have no values yet; those of a server may have some.
         """
         self._maker = maker_of(thread, last)
+        self._location.maker = thread.number
         self._is_fresh = alone
 
     def assigned(self, uses: VariableUses, thread: ThreadState, last: int) -> None:
@@ -315,7 +324,8 @@ class SessionState:
 
     def needs(self, request: RunRequest) -> Needs:
         """Return what runs of a request use."""
-        return Needs(lambda: self._makers(request), self.graph.is_final, self._first_values, self._known_run)
+        makers = functools.partial(self._makers, request)
+        return Needs(makers, self.graph.is_final, self._first_values, self._known_run, request.leaves)
 
     def needs_of_close(self) -> Needs:
         """Return what the end of it uses."""
@@ -348,9 +358,38 @@ class SessionState:
             if name in self._first_values and self._first_values[name][0].thread in threads:
                 yield self._first_values[name][0]
 
+    def _is_named_by(self, job: ExecutorJob, needs: Needs | None) -> bool:
+        sessions = private.session.BaseSession
+        return _names(job, needs, lambda each: issubclass(type(each), sessions) and each._session is self.raw)
+
     def queue(self, name: str) -> Token:
         """Return what a run that fills a queue releases, and one that empties it acquires."""
         return self._queues.get(name) or self._queues.setdefault(name, Token())
+
+
+def _names(job: ExecutorJob, needs: Needs | None, is_meant: Callable[[Any], bool]) -> bool:
+    """Say whether a job names a graph or a session, and what it fetches there."""
+    named = named_by(job, _parts)
+    if needs is not None and any(id(each) not in named for each in needs.fetched):
+        return False
+    return any(is_meant(each) for each in named.values())
+
+
+def _parts(thing: Any) -> Iterator[Any]:
+    """Yield what an object of TensorFlow's or of tf1sessions' is about."""
+    kind = type(thing)
+    if issubclass(kind, _with_graph()):
+        yield thing.graph
+    elif kind is GraphSession:
+        yield thing.session
+    elif kind is CompiledCall:
+        yield thing._session
+        yield from _leaves(thing._fetches)
+
+
+@functools.cache
+def _with_graph() -> tuple[type, ...]:
+    return tf.Tensor, tf.Operation, tf.Variable, private.session.BaseSession
 
 
 def _leaves(fetches: Any) -> list[Any]:

@@ -13,7 +13,7 @@ note and not as a hazard: these are the ownership states of Eraser (Savage et al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.access_records import AccessRecord, Conflict
@@ -48,6 +48,7 @@ class Needs(NamedTuple):
     first_values: Mapping[str, tuple[Maker, int]]
     # Gives the last run of one thread of which another one has used the values.
     known_run: Callable[[ThreadState, ThreadState], int]
+    fetched: Sequence[Any] = ()  # what a run fetches
 
 
 def judge_publication(change: AccessRecord, run: AccessRecord, clocks: VectorClocks) -> Conflict | None:

@@ -46,12 +46,14 @@ from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.polling import passed_loop
 from tf1sessions.testing.reports import MOST_PAIRS, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppressions
-from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
+from tf1sessions.testing.vector_clocks import VectorClocks
 
 __all__ = ["RaceDetector", "Repeated"]
 
 #: How many more threads of a deadlock a report names. Arbitrary.
 _OTHERS = 6
+#: The note about two jobs of one worker.
+_LUCK = "Worker {!r} happened to run both jobs; with another one for the second job nothing would order them."
 #: How many places of a request are remembered. Arbitrary: more than most programs have.
 _REPEATED = 64
 
@@ -98,13 +100,11 @@ class RaceDetector:
     def reports(self) -> list[Report]:
         """The races that were found so far."""
         with self._lock:
-            hazards: set[Any] = {
-                (race.location, race.names()) for race in self._races if not race.conflict.kind.is_note
-            }
+            worse: set[Any] = {(race.location, race.names()) for race in self._races if not race.is_minor}
             return [
                 race.report()
                 for race in sorted(self._races, key=lambda race: race.conflict.kind is RaceKind.UNKNOWN)
-                if race.holds() and not (race.conflict.kind.is_note and (race.location, race.names()) in hazards)
+                if race.holds() and not (race.is_minor and (race.location, race.names()) in worse)
             ]
 
     def access(
@@ -131,7 +131,7 @@ class RaceDetector:
         """
         me = self.clocks.thread()
         if me.sleep_loop is not None:
-            self._end_wait(me, frame)
+            self.clocks.end_wait(frame)
         code, line = (0, 0) if frame is None else (id(frame.f_code), frame.f_lineno)
         number, locks = me.number, held_locks()
         found, changed = [], False
@@ -142,6 +142,7 @@ class RaceDetector:
                 if not record.kept:  # new, or dropped in the meantime
                     location.keep(record)
                 me.used = count = me.count
+                of_other_jobs = self._of_other_jobs(location, record) if me.job is not None else ()
                 if name:
                     changed |= record.add_name(name, what)
                 if record.what == what:
@@ -151,6 +152,8 @@ class RaceDetector:
                     record.recheck = False
                     location.touch(record, count)
                     changed |= self._compare_all(location, record)
+                for conflict, earlier in of_other_jobs:
+                    changed |= self._compare_jobs(location, conflict, earlier, record)
             found.append(record)
         if changed:
             self._changed()
@@ -186,15 +189,6 @@ class RaceDetector:
             record.last, record.needs = last, needs
         return records[0]
 
-    def _end_wait(self, me: ThreadState, frame: FrameType | None) -> None:
-        """Let a thread that has left a loop in which it slept know, possibly, all that was done until now."""
-        loop = me.sleep_loop
-        for each in program_frames(frame):
-            if each.f_code is loop.code and loop.first <= each.f_lineno <= loop.last:
-                return  # it is still in it
-        me.sleep_loop = None
-        self.clocks.may_acquire_all(str(loop))
-
     def _compare_all(self, location: Location, later: AccessRecord) -> bool:
         """Compare an access of the calling thread with what others did; says whether there is something to report."""
         past, changed = self.clocks.thread().past.certain, False
@@ -210,41 +204,98 @@ class RaceDetector:
                     break
         return changed
 
+    def _of_other_jobs(self, location: Location, later: AccessRecord) -> list[tuple[Conflict, AccessRecord]]:
+        """Return what earlier jobs of the calling worker did that conflicts with an access of this one.
+
+        What the worker itself has made is its own: it may keep that from job to job.
+        """
+        me, maker = self.clocks.thread(), location.maker
+        is_own = maker == me.number or (maker is None and me.start_unseen)
+        if is_own or location.is_named_by is None or later.count == me.count:
+            return []
+        return [
+            (conflict, each.copy() if each is later else each)  # which is about to become this job's
+            for conflict, each in location.own_conflicts(later)
+            if self.clocks.is_of_other_job(each.count)
+        ]
+
+    def _compare_jobs(self, location: Location, conflict: Conflict, earlier: AccessRecord, later: AccessRecord) -> bool:
+        """Compare accesses by two jobs that only their worker orders; says whether there is something to report.
+
+        Where another worker would have used the same, it was luck that one has run both.
+        """
+        left = self._judged(conflict, earlier, later)
+        if left is None or left.kind.is_note or earlier.opaque.keys() & later.opaque.keys():
+            return False
+        unknown = left._replace(kind=RaceKind.UNKNOWN)
+        if self._is_accepted(left, earlier, later) or self._is_accepted(unknown, earlier, later):
+            return False
+        found = Race(location.name, unknown, earlier, later, _LUCK.format(later.thread.name), location.made)
+        key = (RaceKind.UNKNOWN, *plain_names(earlier, later))
+        known = location.races.get(key)
+        if (known is not None and found.pair in known.lines) or not self._is_named(location, later):
+            return False
+        return self._enter(location.races, key, found)[1]
+
+    def _is_named(self, location: Location, access: AccessRecord) -> bool:
+        """Say whether any worker would have used the location, and what an access of this job needs."""
+        job = self.clocks.thread().job
+        if job is None or location.is_named_by is None:
+            return False
+        key = job.code, access.key[1:4]
+        if key in location.unnamed:
+            return False
+        makers = access.needs.makers() if access.needs is not None else ()
+        number = access.thread.number
+        is_named = all(each.thread != number for each in makers) and location.is_named_by(job, access.needs)
+        if not is_named:
+            location.unnamed.add(key)
+        return is_named
+
     def _compare(
-        self, location: Location, conflict: Conflict | None, earlier: AccessRecord, later: AccessRecord
+        self, location: Location, conflict: Conflict, earlier: AccessRecord, later: AccessRecord
     ) -> tuple[Race | None, bool]:
         """Compare two accesses that conflict and are not ordered; gives their race, and whether it has changed."""
-        assert conflict is not None
-        if earlier.locks & later.locks:
+        left = self._judged(conflict, earlier, later)
+        if left is None:
             return None, False
-        if conflict.lock_orders and self.clocks.followed_lock(
-            earlier.thread, earlier.count, None if conflict.any_lock else earlier.locks
-        ):
-            return None, False
-        if conflict.judge is not None:
-            conflict = conflict.judge(earlier, later, self.clocks)
-            earlier.recheck = conflict is None or conflict.kind.is_note
-            if conflict is None:
-                return None, False
-        doubt, note = ("", "") if conflict.kind.is_note else self._doubt(earlier, later)
+        doubt, note = ("", "") if left.kind.is_note else self._doubt(earlier, later)
         if note:
-            conflict = conflict._replace(kind=RaceKind.UNKNOWN)
-        if conflict.kind in self._ignored or self._suppresses(conflict.kind, conflict.names, earlier, later):
+            left = left._replace(kind=RaceKind.UNKNOWN)
+        if self._is_accepted(left, earlier, later):
             return None, False
-        threads = (conflict.kind, *plain_names(earlier, later))
         # What one loop may have waited for is one doubt, whatever comes after it.
         races: dict[Any, Race] = self._doubts if note else location.races
-        key = (doubt,) if note else threads
-        race = races.get(key)
-        if race is None:
-            race = races[key] = Race(location.name, conflict, earlier, later, note, location.made)
+        key = (doubt,) if note else (left.kind, *plain_names(earlier, later))
+        return self._enter(races, key, Race(location.name, left, earlier, later, note, location.made))
+
+    def _judged(self, conflict: Conflict, earlier: AccessRecord, later: AccessRecord) -> Conflict | None:
+        """Return what is left of a conflict of two accesses that the clocks do not order."""
+        if earlier.locks & later.locks:
+            return None
+        locks = None if conflict.any_lock else earlier.locks
+        if conflict.lock_orders and self.clocks.followed_lock(earlier.thread, earlier.count, locks):
+            return None
+        if conflict.judge is None:
+            return conflict
+        left = conflict.judge(earlier, later, self.clocks)
+        earlier.recheck = left is None or left.kind.is_note
+        return left
+
+    def _enter(self, races: dict[Any, Race], key: tuple[Any, ...], found: Race) -> tuple[Race, bool]:
+        """Add a pair to the race of this key, or as that race; gives it, and whether it has changed."""
+        race = races.setdefault(key, found)
+        if race is found:
             self._add(race)
         if len(race.lines) > MOST_PAIRS:
             return race, False
-        lines = frozenset((earlier.stack[:1], later.stack[:1]))
+        lines = found.pair
         is_new = lines not in race.lines
         race.lines.add(lines)
         return race, is_new
+
+    def _is_accepted(self, conflict: Conflict, earlier: AccessRecord, later: AccessRecord) -> bool:
+        return conflict.kind in self._ignored or self._suppresses(conflict.kind, conflict.names, earlier, later)
 
     def _suppresses(self, kind: RaceKind, names: tuple[str, ...], first: AccessRecord, second: AccessRecord) -> bool:
         return self.suppressions.cover(kind, names, (first.stack, second.stack))

@@ -172,8 +172,8 @@ FIX = {
         "come from a thread that does not wait itself, also when it fails."
     ),
     RaceKind.UNKNOWN: (
-        "Begin to watch before the lock is made; or declare what orders them, with testing.hand_over() and "
-        "testing.take_over()."
+        "Begin to watch before the lock is made; wait for a job's result before the next is submitted that must not "
+        "meet it; or declare what orders them, with testing.hand_over() and testing.take_over()."
     ),
     RaceKind.PUBLICATION: (
         "Publish the model when all of it is built: make the session last, or finalize the graph before others see it."

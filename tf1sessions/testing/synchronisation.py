@@ -12,7 +12,8 @@ do among themselves with conditions and semaphores nothing is taken as order: th
 queue says nothing about which came first; that one got what the other had put there does.
 
 Two jobs that one worker of an executor runs are ordered, as a thread's own doings are: what a worker keeps for itself
-is no hazard. So two jobs that must not meet are not reported when one worker happened to run both.
+is no hazard. Where another worker may have run the second one, it is noted where each begins, so that
+race_detector.py finds what only luck has ordered (handed_objects.py).
 
 Thread-safety: may be called from any thread, several times at once.
 """
@@ -30,16 +31,28 @@ import socketserver
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from types import FrameType
 from typing import Any
 
 from tf1sessions.testing import item_tokens, uncertain_order
 from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames, program_place
+from tf1sessions.testing.handed_objects import ExecutorJob
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.patching import Patch, Switch, hooked
-from tf1sessions.testing.vector_clocks import Token, VectorClocks, acquire, active, release, tracking
+from tf1sessions.testing.polling import passed_loop
+from tf1sessions.testing.vector_clocks import (
+    Token,
+    VectorClocks,
+    acquire,
+    active,
+    begin_job,
+    locks_passed,
+    release,
+    tracking,
+)
 from tf1sessions.testing.waits import untimed
 
 __all__ = ["hooks_in_place", "watch"]
@@ -93,7 +106,9 @@ def _threads() -> Iterator[Patch]:
 
     def before_start(self: Any) -> None:
         if active():
-            stacks[self] = tuple(map(format_frame, itertools.islice(program_frames(sys._getframe(1)), STACK)))
+            frames = list(itertools.islice(program_frames(sys._getframe(1)), STACK))
+            stacks[self] = tuple(map(format_frame, frames))
+            _learn_by_loops(frames)
             release(self)
 
     def new_bootstrap(self: Any) -> None:
@@ -130,6 +145,16 @@ def _threads() -> Iterator[Patch]:
     yield thread, "_bootstrap_inner", new_bootstrap
     yield thread, "is_alive", new_is_alive
     yield thread, "join", new_join
+
+
+def _learn_by_loops(frames: Iterable[FrameType]) -> None:
+    """Let the calling thread know possibly what was done until now, if it has passed a loop that waits by sleeping.
+
+    What it starts now comes after that, also where the loop did not have to sleep.
+    """
+    loop = next((found for each in frames if (found := passed_loop(each.f_code, each.f_lineno))), None)
+    for clocks in active() if loop is not None else ():
+        clocks.may_acquire_all(str(loop))
 
 
 def _server_threads() -> Iterator[Patch]:
@@ -343,7 +368,12 @@ def _futures() -> Iterator[Patch]:
         return begin(self)
 
     def new_submit(self: Any, function: Any, /, *args: Any, **named: Any) -> Any:
-        made = submit(self, function, *args, **named)
+        if active():
+            _learn_by_loops(itertools.islice(program_frames(sys._getframe(1)), STACK))
+        if active() and self._max_workers > 1:
+            made = submit(self, _run_job, ExecutorJob(function, args, named, locks_passed()))
+        else:
+            made = submit(self, function, *args, **named)
         vars(made).update(_tf1sessions_job=getattr(function, "__qualname__", ""), _tf1sessions_executor=self)
         return made
 
@@ -357,8 +387,53 @@ def _futures() -> Iterator[Patch]:
     yield concurrent.futures, "as_completed", new_as_completed
 
 
+def _run_job(job: ExecutorJob) -> Any:
+    """Run a job of an executor that may have several workers."""
+    begin_job(job)
+    try:
+        return job.function(*job.args, **job.named)
+    finally:
+        begin_job(None)
+
+
+#: What workers of a ThreadPool call for some jobs at a time.
+_CHUNKS = tuple(getattr(multiprocessing.pool, name) for name in ("mapstar", "starmapstar"))
+#: Where the result of a ThreadPool has what its maker knew by locks.
+_PASSED = "_tf1sessions_passed"
+
+
+class _TaskQueue(item_tokens.WatchedSimpleQueue):
+    """The queue of a ``ThreadPool``, from which its workers get their jobs, one by one or some at a time."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = weakref.ref(pool)
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        if not block:  # by what ends the pool
+            return super().get(block, timeout)
+        begin_job(None)
+        task, pool = super().get(block, timeout), self._pool()
+        if task is not None and pool is not None and pool._processes > 1:
+            number, _, function, args, named = task
+            if any(function is each for each in _CHUNKS):
+                ((function, args),) = args  # of some jobs, which are always one worker's
+            begin_job(ExecutorJob(function, args, named, getattr(pool._cache.get(number), _PASSED, {})))
+        return task
+
+
 def _thread_pools() -> Iterator[Patch]:
-    """Order the end of each job of a ``multiprocessing.pool.ThreadPool`` before what ``imap()`` gives for it."""
+    """Know the jobs of a ``ThreadPool``; order the end of each before what ``imap()`` gives for it."""
+
+    def after_make(self: Any, _: object) -> None:
+        vars(self)[_PASSED] = locks_passed()
+
+    def after_setup(self: Any, _: object) -> None:
+        self._inqueue = _TaskQueue(self)
+        self._quick_put = self._inqueue.put
+
+    yield hooked(multiprocessing.pool.ThreadPool, "_setup_queues", after=after_setup)
+    for kind in (multiprocessing.pool.ApplyResult, multiprocessing.pool.IMapIterator):
+        yield hooked(kind, "__init__", after=after_make)
     for kind in (multiprocessing.pool.IMapIterator, multiprocessing.pool.IMapUnorderedIterator):
         yield hooked(kind, "_set", before=release)
     for name in ("next", "__next__"):

@@ -30,12 +30,16 @@ import _thread
 import contextlib
 import itertools
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from types import FrameType
 from typing import Any, NamedTuple
 
 from tf1sessions.testing.clocks import Clock
+from tf1sessions.testing.frames import program_frames
+from tf1sessions.testing.handed_objects import ExecutorJob
 
 __all__ = [
     "Snapshot",
@@ -44,9 +48,11 @@ __all__ = [
     "VectorClocks",
     "acquire",
     "active",
+    "begin_job",
     "hand_over",
     "lock_acquired",
     "lock_released",
+    "locks_passed",
     "may_acquire",
     "release",
     "take_over",
@@ -95,8 +101,10 @@ class ThreadState:
         past: What is past for it. Only the thread itself changes it, and what follows.
         released: What it has released last, unless it has learned something since: many tokens may share it.
         means: By what it possibly learned what it last did.
-        sleep_loop: The loop in which it slept last, until an access outside of it shows that its wait is over.
+        sleep_loop: The loop in which it slept last, until what it does outside of it shows that its wait is over.
         lock_releases: For the locks that it has acquired: which accesses had been made under them until then.
+        job: The job that it runs, of a worker that is not the only one of its executor; None between jobs.
+        first_job, job_begin: Its counts when the first job of all, and this one, began.
     """
 
     def __init__(self, number: int, name: str, start_unseen: bool, start_stack: tuple[str, ...]) -> None:
@@ -113,6 +121,8 @@ class ThreadState:
         self.means = ""
         self.sleep_loop: Any = None
         self.lock_releases: dict[int, Clock] = {}
+        self.job: ExecutorJob | None = None
+        self.first_job = self.job_begin = 0
 
 
 class Token:
@@ -197,14 +207,39 @@ class VectorClocks:
         meant = releases if locks is None else [lock for lock in locks if lock in releases]
         return any(releases[lock].get(thread.number, 0) >= count for lock in meant)
 
+    # -- jobs of executors --------------------------------------------------------------------------------------------
+
+    def begin_job(self, job: ExecutorJob | None) -> None:
+        """Note that the calling thread begins a job that another worker might have got; None for the end of one."""
+        with self.lock:
+            me = self.thread()
+            me.count += me.used == me.count
+            me.job, me.job_begin = job, me.count
+            me.first_job = me.first_job or me.count
+
+    def is_of_other_job(self, count: int) -> bool:
+        """Say whether an access of the calling thread was by an earlier job of it, and nothing else orders the two.
+
+        What it did before its first job, in an initializer, any job comes after. A lock that was passed since, by the
+        thread that gave the job or by the job itself, may be where it was looked whether the earlier one was over.
+        """
+        me = self.thread()
+        if me.job is None or not max(me.first_job, me.past.possible.get(me.number, 0) + 1) <= count < me.job_begin:
+            return False
+        known = me.job.passed.get(id(self), {})
+        passed = any(releases.get(me.number, 0) >= count for releases in known.values())
+        return not passed and not self.followed_lock(me, count)
+
     # -- release and acquire ------------------------------------------------------------------------------------------
 
     def release(self, token: Any) -> None:
         """Publish by a token what is past for the calling thread, its own accesses included."""
         if self.before_release is not None:
             self.before_release()
+        me = self.thread()
+        if me.sleep_loop is not None:
+            self.end_wait(sys._getframe(1))
         with self.lock:
-            me = self.thread()
             snapshot = me.released
             if snapshot is None or snapshot.certain[me.number] < me.used:
                 own = {me.number: me.count}
@@ -258,6 +293,20 @@ class VectorClocks:
                 thread.count += thread.used == thread.count
                 past[thread.number] = thread.count - 1
         self._may_learn(Clock(past), means)
+
+    def end_wait(self, frame: FrameType | None) -> None:
+        """Let the calling thread, if it has left the loop in which it slept, know possibly all that was done until now.
+
+        Args:
+            frame: Where it is.
+        """
+        me = self.thread()
+        loop = me.sleep_loop
+        for each in program_frames(frame):
+            if each.f_code is loop.code and loop.first <= each.f_lineno <= loop.last:
+                return  # it is still in it
+        me.sleep_loop = None
+        self.may_acquire_all(str(loop))
 
     def _may_learn(self, past: Clock, means: str) -> None:
         me = self.thread()
@@ -380,6 +429,17 @@ def lock_acquired(lock: Any) -> None:
     """Note that the calling thread has acquired a lock."""
     for clocks in _active:
         clocks.lock_acquired(lock)
+
+
+def locks_passed() -> dict[int, dict[int, Clock]]:
+    """Return, for all clocks that are active, what the calling thread knows by the locks that it has acquired."""
+    return {id(clocks): dict(clocks.thread().lock_releases) for clocks in _active}
+
+
+def begin_job(job: ExecutorJob | None) -> None:
+    """Note that the calling thread begins a job of an executor, or that it has ended it."""
+    for clocks in _active:
+        clocks.begin_job(job)
 
 
 _named: dict[Hashable, Token] = {}

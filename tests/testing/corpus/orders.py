@@ -12,7 +12,7 @@ from multiprocessing.pool import ThreadPool
 
 import tensorflow as tf
 
-from .threads import together
+from .threads import join, start, together
 from .verdicts import planted, right
 
 
@@ -275,6 +275,51 @@ def polled_with_sleeps():
         build()
 
     together(hand_over, take_over)
+
+
+@planted("unknown order")
+def polled_by_the_starter():
+    ready, build = [], building(tf.Graph())
+
+    def main():
+        first = start(lambda: (build(), ready.append(1)))
+        while not ready:
+            time.sleep(0.001)
+        join([*first, *start(build)])
+
+    main()
+
+
+@planted("unknown order")
+def polled_by_the_submitter():
+    ready, over, build = [], threading.Event(), building(tf.Graph())
+
+    def main(pool):
+        pool.submit(lambda: (build(), ready.append(1), over.wait()))
+        while not ready:
+            time.sleep(0.001)
+        pool.submit(build).result()
+        over.set()
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        main(pool)
+
+
+@planted("unknown order")
+def polled_by_what_hands_on():
+    ready, line, build = [], queue.Queue(), building(tf.Graph())
+
+    def hand_over():
+        build()
+        time.sleep(0.05)  # the other one surely has to wait
+        ready.append(1)
+
+    def hand_on():
+        while not ready:
+            time.sleep(0.001)
+        line.put(1)
+
+    together(hand_over, hand_on, lambda: (line.get(), build()))
 
 
 @planted("unknown order")
