@@ -14,9 +14,8 @@ from sample_weights import results
 with open(os.path.join(DATA, "sample_weights.json"), "w") as file:
     found = {name: results(module) for name, module in (("keras", keras), ("tf.keras", tf.keras))}
     rounded = json.loads(json.dumps(found), parse_float=lambda text: float("%.6g" % float(text)))
-    lines = [
-        "%s: {\n%s\n}"
-        % (json.dumps(name), ",\n".join("%s: %s" % tuple(map(json.dumps, row)) for row in sorted(cases.items())))
-        for name, cases in rounded.items()
-    ]
-    file.write("{\n%s\n}\n" % ",\n".join(lines))
+    sides = []
+    for name, cases in rounded.items():
+        rows = ["%s: %s" % (json.dumps(case), json.dumps(given)) for case, given in sorted(cases.items())]
+        sides.append("%s: {\n%s\n}" % (json.dumps(name), ",\n".join(rows)))
+    file.write("{\n%s\n}\n" % ",\n".join(sides))
