@@ -14,6 +14,7 @@ make_sample_weights.py recorded of both is what tests/scripts/test_sample_weight
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from collections.abc import Callable
@@ -92,6 +93,7 @@ def _scale(losses: Any, weights: Any, mask: Any) -> Any:
 
 
 def _by_batches(call: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(call)
     def call_metric_function(
         metric_fn: Any, y_true: Any, y_pred: Any = None, weights: Any = None, mask: Any = None
     ) -> Any:
@@ -115,6 +117,7 @@ def _by_batches(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_any_rank(call: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(call)
     def call_(self: Any, y_true: Any, y_pred: Any) -> Any:
         if _is_of_package() and None in (_rank(y_true), _rank(y_pred)):
             return self.fn(y_true, y_pred, **self._fn_kwargs)
