@@ -34,17 +34,7 @@ from typing import Any
 
 from .. import errors
 from ..garbage import collector_paused
-from . import (
-    children,
-    horovod_modules,
-    libraries,
-    missing,
-    old_libraries,
-    old_protos,
-    pillow_compat,
-    sample_weights,
-    stdlib_compat,
-)
+from . import children, horovod_modules, libraries, missing, old_libraries, old_protos, pillow_compat, stdlib_compat
 from .jobs import SEEDS
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
@@ -218,10 +208,16 @@ def _after_numpy(numpy: ModuleType) -> None:
     numpy_compat.apply()
 
 
+def _after_training(training: ModuleType) -> None:
+    from . import sample_weights
+
+    sample_weights.apply(training)
+
+
 _AFTER: dict[str, Callable[[ModuleType], None]] = {
     "tensorflow": _after_tensorflow,
     "numpy": _after_numpy,
-    "tf_keras.src.engine.training_v1": sample_weights.apply,
+    "tf_keras.src.engine.training_v1": _after_training,
     **dict.fromkeys(pillow_compat.MODULES, pillow_compat.apply),
 }
 

@@ -45,7 +45,7 @@ def _is_of_package() -> bool:
 
 
 class _LossesUtils:
-    """What a model in a graph calls of ``tf_keras.src.utils.losses_utils``, with the rule of the program."""
+    """The module ``tf_keras.src.utils.losses_utils`` as a model in a graph uses it, with the rule of the program."""
 
     def __init__(self, real: Any) -> None:
         self._real = real
