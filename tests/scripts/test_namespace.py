@@ -152,7 +152,7 @@ report(
              importlib.util.find_spec("tensorflow.keras") is not None],
     missing_symbol=error(lambda: tf.contrib.ffmpeg.decode_audio()),
     missing_contrib_name=error(lambda: tf.contrib.framework.no_such_name),
-    missing_below=error(lambda: tf.keras.utils.HDF5Matrix),
+    missing_below=error(lambda: tf.keras.experimental.PeepholeLSTMCell),
     missing_unknown=error(lambda: tf.nn.no_such_thing),
     slips=[error(each)[1] for each in (
         lambda: tf.contrib.layers.fully_conected, lambda: tf.contrib.rnn.LSTMcell, lambda: tf.placehoder,
@@ -258,7 +258,7 @@ def test_missing_symbol_names_itself_its_line_and_its_replacement(face):
     kind, text, old_kind = face["missing_contrib_name"]
     assert (kind, old_kind) == (MissingSymbolError.__name__, True)
     assert text.startswith("tf.contrib.framework.no_such_name is not available") and "code.py:" in text
-    assert "h5py.File(path)[dataset]" in face["missing_below"][1]
+    assert "LSTMCell(use_peepholes=True)" in face["missing_below"][1]
     meant = (
         "contrib.layers.fully_connected",
         "contrib.rnn.LSTMCell",

@@ -57,6 +57,7 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
     compositions.py           functions that TF1 composed of other operations
     layer_compositions.py     layers of Keras that TF1 composed of other operations
     layer_seeds.py            seeds that layers of Keras draw with
+    sample_weights.py         what masks and weights of samples make of losses and metrics of Keras
     static_shapes.py          static shapes that TF1 inferred
     shuffling.py              data sets that are shuffled and repeated in TF1's order
     old_debugger.py           the arguments of tfdbg

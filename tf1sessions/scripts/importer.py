@@ -208,9 +208,16 @@ def _after_numpy(numpy: ModuleType) -> None:
     numpy_compat.apply()
 
 
+def _after_training(training: ModuleType) -> None:
+    from . import sample_weights
+
+    sample_weights.apply(training)
+
+
 _AFTER: dict[str, Callable[[ModuleType], None]] = {
     "tensorflow": _after_tensorflow,
     "numpy": _after_numpy,
+    "tf_keras.src.engine.training_v1": _after_training,
     **dict.fromkeys(pillow_compat.MODULES, pillow_compat.apply),
 }
 

@@ -394,6 +394,9 @@ KERAS_MODULES = [
     (r"utils\.(visualize_util|vis_utils)", "utils.vis_utils"),
     (r"preprocessing\.(image|sequence|text)\..*", r"preprocessing.\1"),
     (r"legacy(\.interfaces)?", "inner.keras_legacy"),
+    (r"legacy\.layers", "inner.keras_old_layers"),
+    (r"utils\.test_utils", "inner.keras_test_utils"),
+    (r"utils\.training_utils", "inner.keras_multi_gpu"),
     (r"optimizer_v2", "optimizers.legacy"),
     (r"optimizer_v2\.(adadelta|adagrad|adamax|adam|ftrl|gradient_descent|nadam|optimizer_v2|rmsprop)",
      r"optimizers.legacy.\1"),
@@ -419,7 +422,8 @@ KERAS_MODULES = [
 # module of Keras in 1.15 -> files below tf_keras.src that have what is not public of it today
 KERAS_PARTS = {
     "layers.convolutional": "layers.convolutional.base_conv layers.convolutional.base_separable_conv",
-    "layers.convolutional_recurrent": "layers.rnn.base_conv_rnn layers.rnn.base_conv_lstm layers.rnn.conv_lstm2d",
+    "layers.convolutional_recurrent": "inner.keras_old_layers layers.rnn.base_conv_rnn layers.rnn.base_conv_lstm "
+    "layers.rnn.conv_lstm2d",
     "layers.cudnn_recurrent": "layers.rnn.base_cudnn_rnn",
     "layers.dense_attention": "layers.attention.base_dense_attention",
     "layers.local": "layers.locally_connected.locally_connected_utils",
@@ -439,6 +443,7 @@ KERAS_PARTS = {
     "distribute.distributed_training_utils": "distribute.distributed_training_utils_v1",
     "saving.saved_model.save": "saving.legacy.saved_model.save_impl",
     "utils.conv_utils": "inner.keras_functions",
+    "utils.io_utils": "inner.keras_files",
     "utils.generic_utils": "inner.keras_functions saving.object_registration saving.legacy.serialization",
     "utils.layer_utils": "inner.keras_functions",
     "utils.tf_utils": "utils.control_flow_util",

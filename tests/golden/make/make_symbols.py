@@ -70,6 +70,7 @@ FLAGS = "flag_name:name default_value:default docstring:help"
 #: Public names that tf1sessions has outside of contrib and estimator.
 INNER = "tf1sessions.scripts.inner."
 OURS = {
+    "tf.keras.utils.HDF5Matrix": INNER + "keras_files.HDF5Matrix",
     "tf.keras.utils.multi_gpu_model": INNER + "keras_multi_gpu.multi_gpu_model",
     "tf.keras.experimental.export_saved_model": INNER + "keras_saved_models.export_saved_model",
     "tf.keras.experimental.load_from_saved_model": INNER + "keras_saved_models.load_from_saved_model",

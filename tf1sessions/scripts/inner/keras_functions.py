@@ -14,9 +14,13 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "BACKEND",
     "Recurrent",
+    "clip_norm",
+    "collect_previous_mask",
     "convert_all_kernels_in_model",
     "convert_kernel",
+    "deserialize_model",
     "get_source_inputs",
     "get_variable_shape",
     "image_dim_ordering",
@@ -31,6 +35,7 @@ __all__ = [
     "py_slice",
     "py_sum",
     "save_weights_to_hdf5_group",
+    "serialize_model",
     "set_image_dim_ordering",
     "transpose_shape",
     "unpack_singleton",
@@ -43,6 +48,8 @@ get_source_inputs: Any = importlib.import_module("tf_keras.src.utils.layer_utils
 preprocess_weights_for_loading: Any = _formats.preprocess_weights_for_loading
 is_placeholder: Any = _backend.is_placeholder
 py_all, py_any, py_slice, py_sum = builtins.all, builtins.any, builtins.slice, builtins.sum
+
+BACKEND = "tensorflow"
 
 #: What the axes of images were called in Keras 1, and what they are called since.
 _ORDERINGS = {"tf": "channels_last", "th": "channels_first"}
@@ -96,6 +103,23 @@ def set_image_dim_ordering(dim_ordering: str) -> None:
     if dim_ordering not in _ORDERINGS:
         raise ValueError(f"Unknown dim_ordering: {dim_ordering!r}; it is 'tf' or 'th'")
     _backend.set_image_data_format(_ORDERINGS[dim_ordering])
+
+
+def clip_norm(g: Any, c: Any, n: Any) -> Any:
+    """Return a gradient scaled by ``c / n`` where the norm ``n`` is at least ``c``.
+
+    Args:
+        g: The gradient, dense or of some rows (``tf.IndexedSlices``).
+        c: The largest norm; not positive for any.
+        n: The norm, of all gradients perhaps.
+    """
+    if c <= 0:
+        return g
+    tf: Any = importlib.import_module("tensorflow")
+    scale = tf.where(n >= c, c / n, tf.ones_like(n))
+    if isinstance(g, tf.IndexedSlices):
+        return tf.IndexedSlices(g.values * scale, g.indices, g.dense_shape)
+    return g * scale
 
 
 def convert_kernel(kernel: Any) -> Any:
@@ -167,3 +191,19 @@ def load_weights_from_hdf5_group_by_name(
 def _refuse_reshape(reshape: bool) -> None:
     if reshape:
         raise NotImplementedError("Loading weights with reshape=True is not available: tf_keras does not reshape")
+
+
+def collect_previous_mask(input_tensors: Any) -> Any:
+    """Return the mask that came with a tensor of a layer, or a list of them; None for none."""
+    tensors = input_tensors if isinstance(input_tensors, list | tuple) else [input_tensors]
+    return unpack_singleton([getattr(tensor, "_keras_mask", None) for tensor in tensors])
+
+
+def serialize_model(model: Any, f: Any, include_optimizer: bool = True) -> None:
+    """Write a model into an open HDF5 file, or the ``H5Dict`` of one."""
+    _formats.save_model_to_hdf5(model, getattr(f, "data", f), include_optimizer=include_optimizer)
+
+
+def deserialize_model(f: Any, custom_objects: Any = None, compile: bool = True) -> Any:
+    """Return the model that is in an open HDF5 file, or in the ``H5Dict`` of one."""
+    return _formats.load_model_from_hdf5(getattr(f, "data", f), custom_objects, compile)

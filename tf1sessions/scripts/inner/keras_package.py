@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import importlib
+import operator
 from typing import Any
 
 __all__ = ["complete"]
 
 #: By modules below ``keras``: its modules that programs reach as attributes.
 _MODULES = {
-    "": "engine legacy",
+    "": "engine legacy objectives",
     "backend": "common tensorflow_backend",
     "layers": "advanced_activations convolutional convolutional_recurrent core embeddings local merge noise"
     " normalization pooling recurrent wrappers",
@@ -27,13 +28,21 @@ _BACKEND_FUNCTIONS = (
 )
 #: What Keras' backend imported, which programs took from there.
 _BACKEND_MODULES = "control_flow_ops functional_ops tensor_array_ops"
+_CONVOLUTIONS = "conv1d_input conv2d_input conv3d_input padding"
+_OLD_LAYERS = "tf1sessions.scripts.inner.keras_old_layers"
+_OLD = "ConvLSTM2DCell ConvRNN2D ConvRecurrent2D Highway MaxoutDense Recurrent merge"
+_FILES = "tf1sessions.scripts.inner.keras_files"
 _OPTIMIZERS = "Adadelta Adagrad Adam Adamax Nadam RMSprop SGD"
 #: By modules below ``keras``: other names, and where they are.
 _NAMES = {
     "backend": {
         **{name: f"{_FUNCTIONS}:{name}" for name in _BACKEND_FUNCTIONS.split()},
         **{name: f"tensorflow.python.ops.{name}" for name in _BACKEND_MODULES.split()},
+        **{f"_preprocess_{name}": f"tf_keras.src.backend:_preprocess_{name}" for name in _CONVOLUTIONS.split()},
         "ctc": "tensorflow.python.ops.ctc_ops",
+        "_BACKEND": f"{_FUNCTIONS}:BACKEND",
+        "_SESSION": "tf_keras.src.backend:_SESSION.session",
+        "_regular_normalize_batch_in_training": "tf_keras.src.backend:_regular_normalize_batch_in_training",
         "_EPSILON": "tf_keras.src.backend_config:_EPSILON",
         "_to_tensor": "tf_keras.src.backend:_to_tensor",
         "_get_available_gpus": "tf_keras.src.backend:_get_available_gpus",
@@ -50,18 +59,35 @@ _NAMES = {
         "tf": "tensorflow",
         "tf_ops": "tensorflow.python.framework.ops",
     },
+    "callbacks": {"Progbar": "keras.utils:Progbar"},
     "constraints": {
         "maxnorm": "keras.constraints:MaxNorm",
         "nonneg": "keras.constraints:NonNeg",
         "unitnorm": "keras.constraints:UnitNorm",
     },
     "engine": {"get_source_inputs": f"{_FUNCTIONS}:get_source_inputs"},
-    "initializers": {"one": "keras.initializers:Ones", "zero": "keras.initializers:Zeros"},
+    "initializers": {
+        "one": "keras.initializers:Ones",
+        "zero": "keras.initializers:Zeros",
+        "_compute_fans": "tf_keras.src.initializers.initializers:_compute_fans",
+    },
+    "layers": {
+        **{name: f"{_OLD_LAYERS}:{name}" for name in _OLD.split()},
+        **{f"Deconv{name}{n}D": f"keras.layers:Conv{n}DTranspose" for name in ("", "olution") for n in (2, 3)},
+        **{f"AtrousConv{name}{n}D": f"keras.layers:Conv{n}D" for name in ("", "olution") for n in (1, 2)},
+    },
+    "models": {"Input": "keras.layers:Input", "InputLayer": "keras.layers:InputLayer"},
     "optimizers": {
         **{name.lower(): f"keras.optimizers:{name}" for name in _OPTIMIZERS.split()},
+        "clip_norm": f"{_FUNCTIONS}:clip_norm",
         "TFOptimizer": "tf_keras.src.optimizers:TFOptimizer",
     },
-    "utils": {"convert_all_kernels_in_model": f"{_FUNCTIONS}:convert_all_kernels_in_model"},
+    "utils": {
+        "HDF5Matrix": f"{_FILES}:HDF5Matrix",
+        "convert_all_kernels_in_model": f"{_FUNCTIONS}:convert_all_kernels_in_model",
+        "h5dict": f"{_FILES}:h5dict",
+        "print_summary": "tf_keras.src.utils.layer_utils:print_summary",
+    },
 }
 
 
@@ -91,7 +117,7 @@ def _find(module: Any, names: dict[str, str], earlier: Any, name: str) -> Any:
     if name in names:
         where, _, attribute = names[name].partition(":")
         found = importlib.import_module(where)
-        return getattr(found, attribute) if attribute else found
+        return operator.attrgetter(attribute)(found) if attribute else found
     if earlier is None:
         raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
     return earlier(name)
