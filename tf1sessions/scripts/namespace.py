@@ -44,7 +44,7 @@ from . import (
     shuffling,
     static_shapes,
 )
-from .inner import keras_package, lost_names, old_flags
+from .inner import keras_one, keras_package, lost_names, old_flags
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -330,6 +330,7 @@ def _keras_alone() -> Any:
     """Return ``tf.keras`` by the name and with the release of the package ``keras``, which programs ask for."""
     keras = _keras_of_face()
     keras_package.complete(keras)
+    keras_one.apply(keras)
     alone: Any = ModuleType("keras", keras.__doc__)
     vars(alone).update({name: value for name, value in vars(keras).items() if not name.startswith("__")})
     alone.__path__ = []

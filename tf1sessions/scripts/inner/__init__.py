@@ -14,6 +14,7 @@
     keras_multi_gpu.py        multi_gpu_model
     keras_network.py          the base class of models
     keras_old_layers.py       keras.legacy.layers
+    keras_one.py              arguments by their names in Keras 1
     keras_package.py          what the package keras had beside tf.keras
     keras_saved_models.py     export_saved_model, load_from_saved_model
     keras_scikit.py           keras.wrappers.scikit_learn
