@@ -96,6 +96,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.inner.keras_multi_gpu",
     "tf1sessions.scripts.inner.keras_network",
     "tf1sessions.scripts.inner.keras_old_layers",
+    "tf1sessions.scripts.inner.keras_one",
     "tf1sessions.scripts.inner.keras_test_utils",
     "tf1sessions.scripts.inner.keras_package",  # when a program imports keras
     "tf1sessions.scripts.inner.keras_saved_models",
