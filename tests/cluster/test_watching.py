@@ -109,7 +109,7 @@ def test_a_task_that_waits_sets_its_marks_again_if_another_removes_them(tmp_path
     mine.set_through("worker:0")
     waiting = threading.Thread(target=mine.wait_for_release, daemon=True)
     waiting.start()
-    shutil.rmtree(tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "removed")  # at once: a mark that is set meanwhile would keep rmtree from it
     wait_for(lambda: mine.is_through("worker:0"), lambda: "the mark")
     assert waiting.is_alive()
     mine.release()
