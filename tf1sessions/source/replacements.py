@@ -80,6 +80,7 @@ CONTRIB: dict[str, str] = {
     "tf.contrib.keras": "Use tf.keras{rest}",
     "tf.contrib.keras.api.keras": "Use tf.keras{rest}",
     "tf.contrib.keras.metrics.cosine_similarity": "Use tf.keras.losses.cosine_similarity",
+    "tf.contrib.keras.utils.HDF5Matrix": "Use tf.keras.utils.HDF5Matrix",
     "tf.contrib.keras.utils.convert_all_kernels_in_model": "Leave it out: it was for models of the Theano backend",
     "tf.contrib.keras.wrappers": "Use tf.keras.wrappers",
     "tf.contrib.kernel_methods": "Use tf.keras.layers.experimental.RandomFourierFeatures and a dense layer",

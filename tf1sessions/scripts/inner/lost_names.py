@@ -8,7 +8,7 @@ import types
 from types import ModuleType
 from typing import Any
 
-from . import keras_files, keras_multi_gpu, keras_saved_models, keras_wrappers
+from . import keras_multi_gpu, keras_saved_models, keras_wrappers
 
 __all__ = ["apply"]
 
@@ -20,7 +20,7 @@ def apply(face: Any) -> None:
     keras = face.keras
     keras.wrappers = keras_wrappers
     vars(keras.utils)["multi_gpu_model"] = keras_multi_gpu.multi_gpu_model
-    vars(keras.utils)["HDF5Matrix"] = keras_files.HDF5Matrix
+    vars(keras.utils)["HDF5Matrix"] = importlib.import_module(f"{__package__}.keras_files").HDF5Matrix  # has NumPy
     for name in keras_saved_models.__all__:
         vars(keras.experimental)[name] = getattr(keras_saved_models, name)
     keras.mixed_precision.experimental = importlib.import_module(f"{__package__}.keras_mixed_precision")
