@@ -44,7 +44,7 @@ from . import (
     shuffling,
     static_shapes,
 )
-from .inner import keras_one, keras_package, lost_names, old_flags
+from .inner import lost_names, old_flags
 
 __all__ = ["VERSION", "build", "find_module", "is_face"]
 
@@ -328,6 +328,8 @@ def _find_on_face(fullname: str) -> Callable[[], ModuleType] | None:
 
 def _keras_alone() -> Any:
     """Return ``tf.keras`` by the name and with the release of the package ``keras``, which programs ask for."""
+    from .inner import keras_one, keras_package
+
     keras = _keras_of_face()
     keras_package.complete(keras)
     keras_one.apply(keras)

@@ -107,6 +107,11 @@ def _models(keras):
     model.compile("sgd", "mse")
     data = np.zeros((8, 2)), np.zeros((8, 3))
     found = {"fit": model.fit(*data, nb_epoch=2, verbose=0).epoch}
+    found["fit both"] = model.fit(*data, nb_epoch=1, epochs=2, verbose=0).epoch
+    try:
+        model.fit_generator(_Sized(3), steps_per_epoch=1, nb_epoch=1, epochs=2)
+    except TypeError as error:
+        found["fit_generator both"] = type(error).__name__
     calls = {
         "plain": dict(samples_per_epoch=6, nb_epoch=2),
         "workers": dict(steps_per_epoch=2, nb_worker=1, pickle_safe=False, max_q_size=1),

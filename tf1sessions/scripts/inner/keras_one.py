@@ -102,7 +102,7 @@ def apply(keras: Any) -> None:
     graph_model: Any = importlib.import_module("tf_keras.src.engine.training_v1").Model
     for method in ("fit", "fit_generator", "evaluate_generator", "predict_generator"):
         for kind in (model, graph_model):
-            _put(kind, method, _of_training)
+            _put(kind, method, functools.partial(_of_training, method == "fit"))
 
 
 def _arguments(layer: Any) -> set[str]:
@@ -130,7 +130,7 @@ def _renamed(accepted: set[str] | frozenset[str], named: Mapping[str, Any]) -> d
     for old in named.keys() & _RENAMED.keys() - accepted:
         for new in accepted.intersection(_RENAMED[old].split()):
             if new in found:
-                raise TypeError(f"{new!r} is given twice, as {old!r}, its name in Keras 1, as well")
+                raise _given_twice(new, old)
             value = found.pop(old)
             found[new] = _VALUES[old].get(value, value) if old in _VALUES else value
     return found
@@ -160,8 +160,19 @@ def _of_layer(
     return args, found
 
 
-def _of_training(args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    found = {_TRAINING.get(name, name): value for name, value in named.items()}
+def _given_twice(new: str, old: str) -> TypeError:
+    return TypeError(f"{new!r} is given twice, as {old!r}, its name in Keras 1, as well")
+
+
+def _of_training(
+    is_old_first: bool, args: tuple[Any, ...], named: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Convert arguments of a training; ``is_old_first`` is whether those of Keras 1 count where both are given."""
+    found = dict(named)
+    for old in named.keys() & _TRAINING.keys():
+        if _TRAINING[old] in named and not is_old_first:
+            raise _given_twice(_TRAINING[old], old)
+        found[_TRAINING[old]] = found.pop(old)
     if "samples_per_epoch" in found:
         size = getattr(args[0] if args else found.get("generator"), "batch_size", 1)
         found["steps_per_epoch"] = found.pop("samples_per_epoch") // size
