@@ -189,7 +189,7 @@ def test_a_file_with_the_name_of_a_log_is_not_written_to() -> None:
     Path("out").mkdir()
     for taken in names:
         Path("out", taken).write_text("mine")
-        with pytest.raises(ScriptUsageError, match="'out' holds no run, and has .*--out"):
+        with pytest.raises(ScriptUsageError, match=f"'out' holds no run, and a file '{re.escape(taken)}'.*--out"):
             RunFolder.create("out", JOBS)
         assert os.listdir("out") == [taken] and Path("out", taken).read_text() == "mine"
         Path("out", taken).unlink()

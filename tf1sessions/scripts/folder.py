@@ -357,12 +357,13 @@ class RunFolder:
 
     def _check_no_logs(self) -> None:
         """A file with the name of a log is the user's, where no run has been: what a job writes would go behind it."""
-        for index, record in enumerate(self.records):
-            if os.path.lexists(self.log_path(index)) or os.path.lexists(self.deprecations_path(index)):
-                raise ScriptUsageError(
-                    f"the folder {str(self.path)!r} holds no run, and has {record.log} or its .deprecations.txt",
-                    next_step="Choose another folder for --out, or move that file away.",
-                )
+        for index in range(len(self.records)):
+            for path in (self.log_path(index), self.deprecations_path(index)):
+                if os.path.lexists(path):
+                    raise ScriptUsageError(
+                        f"the folder {str(self.path)!r} holds no run, and a file {path.name!r}, to which a job writes",
+                        next_step="Choose another folder for --out, or move that file away.",
+                    )
 
     @property
     def claims(self) -> Path:
