@@ -17,6 +17,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+import pytest
 
 import tf1sessions as t1
 from tf1sessions.testing import tensorflow_hooks
@@ -254,6 +257,42 @@ def check_other_changes() -> None:
     for what, change in changes.items():
         (report,) = found(lambda change=change: run(adds(graph), change))
         assert (report.kind, report.second.what) == (RaceKind.CONSTRUCTION, what), report
+
+
+def check_a_graph_that_is_finalized_just_before_it_refuses() -> None:
+    """Finalized after the change has begun, and before TensorFlow looks: refused, and no less a hazard."""
+    graph, begun, finalized = tf.Graph(), [False], [False]
+    original = tf.Graph._check_not_finalized
+
+    def wait(for_: list[bool]) -> None:
+        late = time.monotonic() + DEADLINE
+        while not for_[0]:
+            assert time.monotonic() < late
+            select.select([], [], [], 0.001)  # not time.sleep(), which is watched
+
+    def check(self: Any) -> None:
+        begun[0] = True
+        wait(finalized)
+        original(self)
+
+    def finalizes() -> None:
+        wait(begun)
+        graph.finalize()
+        finalized[0] = True
+
+    def is_refused() -> None:
+        with pytest.raises(RuntimeError, match="finalized"):
+            adds(graph)()
+
+    def program() -> None:
+        threads = [threading.Thread(target=is_refused), threading.Thread(target=finalizes)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(DEADLINE)
+
+    with mock.patch.object(tf.Graph, "_check_not_finalized", check):
+        assert kinds(program) == [RaceKind.EXPORT]
 
 
 def check_operations_that_are_imported() -> None:

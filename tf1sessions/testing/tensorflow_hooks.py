@@ -194,6 +194,16 @@ class TensorFlowHooks:
             for name in names:
                 self._before(owner, name, functools.partial(self._changes, what=what))
         hooks, create, seed, enter = self, graph._create_op_helper, graph.seed, graph._create_op_internal
+        check = graph._check_not_finalized
+
+        def new_check(self: Any) -> None:
+            """Note a change that is refused: asked before the check, the graph might still be open."""
+            try:
+                check(self)
+            except RuntimeError:
+                if not self.building_function:
+                    hooks._detector.access(program_frame(), hooks._graph(self).refused())
+                raise
 
         def new_enter(self: Any, *args: Any, **named: Any) -> Any:
             """Stop before the graph is locked, if the order of threads is explored."""
@@ -212,7 +222,7 @@ class TensorFlowHooks:
             seed.fset(self, value)
 
         self._put(*hooked(graph, "__init__", after=self._begins))
-        self._before(graph, "_check_not_finalized", self._refuses)
+        self._put(graph, "_check_not_finalized", new_check)
         self._put(graph, "_create_op_helper", new_create)
         self._put(graph, "_create_op_internal", new_enter)
         self._put(graph, "seed", seed.setter(new_seed))
@@ -221,10 +231,6 @@ class TensorFlowHooks:
         born(graph)
         if not getattr(graph, "building_function", True):
             self._born[graph] = maker_of(self._detector.clocks.thread(), 0), _made_here()
-
-    def _refuses(self, graph: Any) -> None:
-        if graph.finalized and not graph.building_function:
-            self._detector.access(program_frame(), self._graph(graph).refused())
 
     def _changes(self, owner: Any, what: str, operation: Any = None) -> None:
         graph = owner.graph if isinstance(owner, tf.Operation) else owner
