@@ -307,15 +307,17 @@ def polled_by_the_submitter():
 
 @planted("unknown order")
 def polled_by_what_hands_on():
-    ready, line, build = [], queue.Queue(), building(tf.Graph())
+    waits, ready, line, build = [], [], queue.Queue(), building(tf.Graph())
 
     def hand_over():
         build()
-        time.sleep(0.05)  # the other one surely has to wait
+        while not waits:
+            time.sleep(0.001)
         ready.append(1)
 
     def hand_on():
         while not ready:
+            waits.append(1)
             time.sleep(0.001)
         line.put(1)
 
