@@ -12,6 +12,7 @@ Races, from what is pure to what patches::
     deadlocks.py            threads that wait for each other
     locks.py                which locks a thread holds
     polling.py              loops that wait for another thread
+    claimed_flags.py        flags by which one thread at a time goes on
     uncertain_order.py      means of waiting that cannot be seen
     item_tokens.py          items of queues
     synchronisation.py      Python's other primitives

@@ -40,6 +40,7 @@ from tf1sessions.testing.access_records import (
     Race,
     plain_names,
 )
+from tf1sessions.testing.claimed_flags import claimed_flags
 from tf1sessions.testing.deadlocks import Waiter
 from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.locks import held_locks
@@ -276,11 +277,21 @@ class RaceDetector:
         locks = None if conflict.any_lock else earlier.locks
         if conflict.lock_orders and self.clocks.followed_lock(earlier.thread, earlier.count, locks):
             return None
+        if self._go_on_one_at_a_time(earlier, later):
+            earlier.recheck = True
+            return None
         if conflict.judge is None:
             return conflict
         left = conflict.judge(earlier, later, self.clocks)
         earlier.recheck = left is None or left.kind.is_note
         return left
+
+    def _go_on_one_at_a_time(self, earlier: AccessRecord, later: AccessRecord) -> bool:
+        """Say whether the calling thread has found a flag cleared that the other one had set during its access."""
+        if not self.clocks.followed_lock(earlier.thread, earlier.count):
+            return False
+        flags = [{flag for code, line in each.lines for flag in claimed_flags(code, line)} for each in (earlier, later)]
+        return not flags[0].isdisjoint(flags[1])
 
     def _enter(self, races: dict[Any, Race], key: tuple[Any, ...], found: Race) -> tuple[Race, bool]:
         """Add a pair to the race of this key, or as that race; gives it, and whether it has changed."""

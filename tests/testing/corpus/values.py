@@ -289,3 +289,166 @@ def initialized_beside_its_first_use():
 
     together(lambda: sess.run(init), use)
     sess.close()
+
+
+# -- flags under a lock: the thread that has set one goes on, and clears it ------------------------------------------
+
+
+class Trainer:
+    """A training step that reads and assigns a variable, and flags of who is at it."""
+
+    def __init__(self):
+        self.graph, self.session, v = session_with()
+        with self.graph.as_default():
+            self.step, self.value = tf.assign(v, v + 1.0), tf.identity(v)
+        self.lock, self.busy, self.free, self.owner, self.count = threading.Lock(), False, True, None, 0
+        self.closed = False
+
+    def train(self):
+        self.session.run(self.step)
+
+    def together(self, *works):
+        together(*map(repeat, works))
+        self.session.close()
+
+
+@right
+def step_that_one_thread_at_a_time_claims():
+    trainer = Trainer()
+
+    def work():
+        with trainer.lock:
+            if trainer.busy:
+                return
+            trainer.busy = True
+        try:
+            trainer.train()
+        finally:
+            with trainer.lock:
+                trainer.busy = False
+
+    trainer.together(work, work, work)
+
+
+@right
+def step_of_the_owner():
+    class Owned(Trainer):
+        def work(self):
+            with self.lock:
+                if self.owner is not None:
+                    return None
+                self.owner = threading.get_ident()
+            for _ in range(2):
+                self.train()
+            with self.lock:
+                self.owner = None
+
+    trainer = Owned()
+    trainer.together(trainer.work, trainer.work)
+
+
+@right
+def step_that_waits_until_it_is_free():
+    trainer, changed, state = Trainer(), threading.Condition(), {"busy": False}
+
+    def work():
+        with changed:
+            while state["busy"]:
+                changed.wait()
+            state["busy"] = True
+        trainer.train()
+        with changed:
+            state["busy"] = False
+            changed.notify()
+
+    trainer.together(work, work, work)
+
+
+@right
+def step_and_evaluation_of_which_one_is_free_to_go():
+    trainer = Trainer()
+
+    def train():
+        with trainer.lock:
+            if trainer.closed or not trainer.free:
+                return
+            trainer.free = False
+        trainer.train()
+        with trainer.lock:
+            trainer.free = True
+
+    def evaluate():
+        with trainer.lock:
+            if not trainer.free:
+                return
+            trainer.free = False
+        trainer.session.run(trainer.value)
+        with trainer.lock:
+            trainer.free = True
+
+    trainer.together(train, train, evaluate)
+
+
+@planted(VALUES)
+def step_that_several_threads_may_claim():
+    trainer = Trainer()
+
+    def work():
+        with trainer.lock:
+            if trainer.count > 5:
+                return
+            trainer.count += 1
+        trainer.train()
+        with trainer.lock:
+            trainer.count -= 1
+
+    trainer.together(work, work)
+
+
+@planted(VALUES)
+def step_that_is_claimed_and_begun_anyway():
+    trainer, late = Trainer(), []
+
+    def work():
+        with trainer.lock:
+            if trainer.busy:
+                late.append(1)
+            trainer.busy = True
+        trainer.train()
+        with trainer.lock:
+            trainer.busy = False
+
+    trainer.together(work, work)
+
+
+@planted(VALUES)
+def step_that_only_careful_threads_claim():
+    trainer = Trainer()
+
+    def work(careful=False):
+        if careful:
+            with trainer.lock:
+                if trainer.busy:
+                    return
+                trainer.busy = True
+        trainer.train()
+        with trainer.lock:
+            trainer.busy = False
+
+    trainer.together(work, work)
+
+
+@planted(VALUES)
+def step_whose_claim_is_of_another_flag():
+    trainer = Trainer()
+
+    def work():
+        with trainer.lock:
+            if trainer.closed:
+                return
+            trainer.busy = True
+        trainer.train()
+        with trainer.lock:
+            trainer.busy = False
+
+    trainer.together(work, work)
