@@ -82,11 +82,12 @@ class ServerModules:
         modules = [weakref.ref(module) for module in self._modules.values() if isinstance(module, ModuleType)]
         self._modules.clear()
         self._itself = None
-        gc.collect()
-        empty = _empty  # this module is one of them
+        empty, collect = _empty, gc.collect  # this module is one of them
+        collect()
         for reference in reversed(modules):
             if (module := reference()) is not None:
                 empty(vars(module))
+        collect()  # circles through what is frozen have been open since
 
 
 class _Hook:
