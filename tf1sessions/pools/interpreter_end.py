@@ -64,7 +64,7 @@ class ServerModules:
 
     def leave_alone(self) -> None:
         """Let this process, a fork of the server, end without taking these modules apart."""
-        sys.__interactivehook__ = _Hook(self, getattr(sys, "__interactivehook__", None))  # type: ignore[attr-defined]
+        sys.__interactivehook__ = _Hook(self, getattr(sys, "__interactivehook__", None))
 
     def remove(self) -> None:
         """Remove them from ``sys.modules``, and what the job has imported of their packages and Python's own."""
