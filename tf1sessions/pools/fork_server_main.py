@@ -47,6 +47,7 @@ from typing import Any
 
 from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons, given_environment
 from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_library, preloaded
+from tf1sessions.pools.interpreter_end import ServerModules
 from tf1sessions.pools.job_processes import (
     GIVE_UP_SECS,
     MARK,
@@ -122,19 +123,18 @@ class _ForkServer:
 
     Args:
         control: The socket to the caller.
-        at_start: The modules that an interpreter has when it starts.
+        modules: Those that this process has loaded.
         caller_pid: The caller.
     """
 
-    def __init__(self, control: socket.socket, at_start: Collection[str], caller_pid: int) -> None:
+    def __init__(self, control: socket.socket, modules: ServerModules, caller_pid: int) -> None:
         self.environment = given_environment()
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.getenv.restype = ctypes.c_void_p
         # The kernel shows a process's first environment block in /proc/<pid>/environ. A fork writes its mark into it.
         self.mark_at: int = self.libc.getenv(MARK.encode())
         self.control = control
-        self.at_start = at_start
-        self.preloaded: set[str] = set()
+        self.modules = modules
         self.preload_children: set[int] = set()  # processes that the preload started
         self.unknown: set[int] = set()  # orphans of one of several jobs: ended with the last, and named by none
         self.jobs: dict[int, _WorkerRequest] = {}
@@ -180,7 +180,6 @@ class _ForkServer:
                 self.selector.register(self.caller, selectors.EVENT_READ, self._close)
             except OSError:  # an old kernel; or it has gone already, and the control socket says so
                 self.caller = -1
-        self.preloaded = preloaded(self.at_start)
         self.preload_children = set(job_processes(self.environment[MARK], parent=os.getpid()))
         sys.stdout.flush()
         sys.stderr.flush()
@@ -214,7 +213,7 @@ class _ForkServer:
             case "spawn":
                 payload, env = message["payload"], message["env"]
                 cold = tuple(message["cold"])
-                cold = cold or cold_start_reasons(self.environment, env, self.preloaded, payload.get("path0"))
+                cold = cold or cold_start_reasons(self.environment, env, self.modules.hideable, payload.get("path0"))
                 job = self.jobs[message["job"]] = _WorkerRequest(message["job"], message, fds, cold)
                 self.to_fork.append(job)
             case "signal" if job is not None:
@@ -445,20 +444,21 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
         return _work(request, report_to, lambda: _start_cold(request, at_start))
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    modules = ServerModules(at_start)
     if argv[0] == "serve":
         preload = argv[2:]
         control, caller_pid = socket.socket(fileno=int(argv[1])), os.getppid()
-        _preload(preload)
+        _preload(preload, modules)
     else:
         from tf1sessions.pools.user_server_main import UserServerProcess  # for Linux only
 
         preload = argv[3:]
-        caller = UserServerProcess(argv[1], float(argv[2])).serve(lambda: _preload(preload))
+        caller = UserServerProcess(argv[1], float(argv[2])).serve(lambda: _preload(preload, modules))
         if caller is None:
             return 0
         control, caller_pid = caller
     server_pid = os.getpid()
-    server = _ForkServer(control, at_start, caller_pid)
+    server = _ForkServer(control, modules, caller_pid)
     job = server.serve()
     if job is None:
         if argv[0] == "stay":
@@ -467,15 +467,16 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
     mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
     job.request["preload"] = preload
     del server
-    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, at_start))
+    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, modules))
 
 
-def _preload(names: list[str]) -> None:
+def _preload(names: list[str], modules: ServerModules) -> None:
     # Imports make objects that stay: looking through them again and again takes a tenth of TensorFlow's import. Later a
     # collection would touch, and so copy, every page that the children share.
     gc.disable()
     for name in names:
         _resolve(name)()
+    modules.note()
 
 
 def _work(request: dict[str, Any], report_to: int, start: Callable[[], None]) -> int:
@@ -507,7 +508,7 @@ def _start_forked(
     libc: ctypes.CDLL,
     mark_at: int,
     python_argv: list[str],
-    at_start: Collection[str],
+    modules: ServerModules,
 ) -> None:
     """Make this fork of the server a process of its own, with the job's descriptors, folder and environment."""
     os.setsid()
@@ -536,7 +537,8 @@ def _start_forked(
     tempfile.tempdir = None  # it may have been found with the server's TMPDIR
     _forget_shared_randomness(sys.modules)
     _resolve(job.request["target"])
-    forget_hidden(at_start, job.request["payload"].get("path0"))
+    forget_hidden(modules.hideable, job.request["payload"].get("path0"))
+    modules.leave_alone()
 
 
 def _become_cold(job: _WorkerRequest, environment: dict[str, str], python_argv: list[str]) -> None:
@@ -567,7 +569,7 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where this was started with it ignored
     path0 = request["payload"].get("path0")
     if not hides_standard_library(at_start, path0):
-        forget_hidden(at_start, path0)
+        forget_hidden(preloaded(at_start), path0)
         sys.path[:0] = [path0] if path0 else []
         _resolve(request["target"])
         del sys.path[: 1 if path0 else 0]
@@ -575,7 +577,7 @@ def _start_cold(request: dict[str, Any], at_start: Collection[str]) -> None:
     for name in request["preload"]:
         _resolve(name)()
     _resolve(request["target"])
-    forget_hidden(at_start, path0)
+    forget_hidden(preloaded(at_start), path0)
 
 
 def _text_stream(fd: int, mode: str, like: Any) -> io.TextIOWrapper:

@@ -34,13 +34,17 @@ def hiding(modules: Collection[str], folder: str | None) -> dict[str, str]:
     return found
 
 
-def forget_hidden(at_start: Collection[str], folder: str | None) -> None:
+def forget_hidden(loaded: Collection[str], folder: str | None) -> None:
     """Forget imported modules that have a namesake in a program's folder, so that its own imports find that.
 
     What was imported before (TensorFlow, ourselves) keeps the modules that it has.
+
+    Args:
+        loaded: As :func:`preloaded` returns it.
+        folder: The program's.
     """
-    hidden = hiding(preloaded(at_start), folder)
-    for name in list(sys.modules):
+    hidden = hiding(loaded, folder)
+    for name in list(sys.modules) if hidden else ():
         if name.partition(".")[0] in hidden:
             del sys.modules[name]
 

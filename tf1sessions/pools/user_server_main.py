@@ -130,6 +130,7 @@ class UserServerProcess:
         self._forks: set[int] = set()
         self._ignored: frozenset[int] = frozenset()  # in a caller's fork, the signals that the caller ignores
         self._stopping = False
+        self._itself = self  # a circle that is frozen: to free the list of files in a fork would copy its pages
 
     def serve(self, preload: Callable[[], None]) -> Caller | None:
         """Leave the process that started this one, preload, and take callers.

@@ -18,7 +18,7 @@ from multiprocessing import spawn
 from typing import Any
 
 from ..pools import preparation
-from ..pools.hidden_modules import forget_hidden, hides_standard_library
+from ..pools.hidden_modules import forget_hidden, hides_standard_library, preloaded
 from .payload import ProgramSettings
 
 __all__ = ["apply_in_children", "become_child", "install"]
@@ -63,7 +63,7 @@ def become_child(code: str, folders: Sequence[str], at_start: Collection[str]) -
     if any(hides_standard_library(at_start, folder) for folder in folders):
         importlib.import_module("tensorflow")  # it needs the modules that are hidden
     for folder in folders:
-        forget_hidden(at_start, folder)
+        forget_hidden(preloaded(at_start), folder)
 
 
 def apply_in_children(settings: ProgramSettings, job: str) -> None:

@@ -42,8 +42,9 @@ def preload() -> None:
     importer.install(fast_path=False, seeds="tf2")  # what a job is to have, its settings say
     import tensorflow  # noqa: F401
 
-    from ..pipelines import coordinator  # noqa: F401
     from ..sessions import calls  # noqa: F401
+
+    queue_threads.modules_with_coordinator()
 
 
 def execute(

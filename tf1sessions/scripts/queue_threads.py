@@ -15,6 +15,7 @@ A program without such threads pays one look at the list of its threads.
 from __future__ import annotations
 
 import atexit
+import functools
 import logging
 import math
 import os
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from tf1sessions.pipelines.deadlock import ThreadSnapshot
 
-__all__ = ["apply", "end_process", "wait"]
+__all__ = ["apply", "end_process", "modules_with_coordinator", "wait"]
 
 #: How long threads have to end by themselves when their Coordinator was asked to stop. Arbitrary.
 _STOP_SECS = 1.0
@@ -52,11 +53,19 @@ def apply(queue_grace_secs: float | None, face: Any) -> None:
     from tf1sessions.pipelines.coordinator import Coordinator
 
     Coordinator.queue_grace_secs = queue_grace_secs or None
-    original = Coordinator.__base__
-    for module in list(sys.modules.values()):
-        if isinstance(module, ModuleType) and module.__dict__.get("Coordinator") is original:
-            module.Coordinator = Coordinator  # type: ignore[attr-defined]
+    for module in modules_with_coordinator():
+        module.Coordinator = Coordinator  # type: ignore[attr-defined]
     face.train.Coordinator = Coordinator
+
+
+@functools.cache
+def modules_with_coordinator() -> tuple[ModuleType, ...]:
+    """Find TensorFlow's modules that have its Coordinator. A server looks once: it reads from thousands of modules."""
+    from tf1sessions.pipelines.coordinator import Coordinator
+
+    original = Coordinator.__base__
+    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
+    return tuple(module for module in modules if module.__dict__.get("Coordinator") is original)
 
 
 def wait(queue_grace_secs: float | None, exit_code: int) -> None:
