@@ -271,9 +271,9 @@ def allowed_ops(names: Collection[str]) -> frozenset[str]:
     for name in names:
         if not isinstance(name, str) or (name not in risks.RISKS and private.op_def_registry.get(name) is None):
             folded = {op.lower(): op for op in risks.RISKS}
-            near = [folded[each] for each in difflib.get_close_matches(str(name).lower(), folded, 3)]
+            near = ", ".join(folded[each] for each in difflib.get_close_matches(str(name).lower(), folded, 3))
             raise UsageError(
                 f"{name!r} is to be allowed (allow_ops, --allow-op), and is no operation of TensorFlow",
-                next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` shows a model's risks.",
+                next_step=f"Near to it: {near}." if near else "`tf1sessions inspect` shows a model's risks.",
             )
     return frozenset(names)
