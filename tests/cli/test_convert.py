@@ -84,6 +84,13 @@ def names_twice():
 
     return {1: tf.constant(1.0), "1": tf.constant(2.0)}
 
+def finalizes():
+    import tensorflow as tf
+
+    y = tf.layers.dense(tf.placeholder(tf.float32, [None, 3]), 2)
+    tf.get_default_graph().finalize()
+    return y
+
 def leaves_a_process():
     import pathlib, subprocess, sys, tensorflow as tf
 
@@ -91,7 +98,7 @@ def leaves_a_process():
     return tf.constant(1.0)
 """)
 call("builder", "net.py:build", "built", "--train")
-for function in ("exits", "splits", "of_another_graph", "names_twice"):
+for function in ("exits", "splits", "of_another_graph", "names_twice", "finalizes"):
     call(function, f"net.py:{function}", "o", "--dry-run")
 call("leaves_a_process", "net.py:leaves_a_process", "o", "--dry-run")
 os.kill(int(pathlib.Path("pid").read_text()), 9)  # it is there still
@@ -173,6 +180,7 @@ def test_options_reach_the_library(calls: dict[str, Any]) -> None:
         ("inside", ["is inside the model that is read"]),
         ("of_another_graph", ["net.py:of_another_graph returned 'y:0', which is of another graph"]),
         ("names_twice", ["net.py:names_twice returned two tensors named '1', 'Const:0' and 'Const_1:0'"]),
+        ("finalizes", ["net.py:finalizes finalizes its graph", "Leave graph.finalize()"]),
         ("no_file", ["there is no file 'nothing.py'"]),
         ("no_module", ["there is no module 'no.such'"]),
         ("no_function", ["net.py has no function 'buidl'", "build, exits, fails"]),

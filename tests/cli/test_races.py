@@ -41,13 +41,18 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
     monkeypatch.setenv("COLUMNS", "100")
 
     def install(
-        *reports: Report, exit_code: int = 0, ended: bool = True, forked: bool = False, unused: Any = ()
+        *reports: Report,
+        exit_code: int = 0,
+        ended: bool = True,
+        forked: bool = False,
+        unused: Any = (),
+        lost: str | None = None,
     ) -> Any:
         calls = []
 
         def find(job: Job, **options: Any) -> DetectedRun:
             calls.append((job, options))
-            return DetectedRun(reports, exit_code, ended, forked, unused)
+            return DetectedRun(reports, exit_code, ended, forked, unused, lost)
 
         monkeypatch.setattr(runs, "find_races", find)
         return calls
@@ -139,6 +144,16 @@ def test_nothing_found(found: Install) -> None:
     done = call("server.py")
     reported = "The program forked: what its child processes did was not watched."
     assert (done.exit_code, done.stdout.split("\n\n")) == (0, ["\n" + reported, "0 hazards, 0 warnings\n"])
+
+
+@pytest.mark.parametrize("option", [[], ["--json"], ["--sarif"]])
+def test_findings_that_could_not_be_written(found: Install, option: list[str]) -> None:
+    found(report(Kind.VARIABLE), lost="OSError(28, 'No space left\x1b')")
+    done = call(*option, "server.py")
+    assert done.exit_code == 1 and "variable" in done.stdout
+    assert "Error: what the detector found could not be written: OSError(28, 'No space left\\x1b')" in done.stderr
+    if option == ["--json"]:
+        assert json.loads(done.stdout)["lost"] == "OSError(28, 'No space left\x1b')"
 
 
 def test_names_do_not_steer_the_terminal(found: Install) -> None:
@@ -529,3 +544,42 @@ def test_programs_that_end(tmp_path: Path) -> None:
     )
     found = find_races(Job(script=str(tmp_path / "right.py")), stdio=None)
     assert found == DetectedRun((), 5, ended=True, forked=True)
+
+
+@pytest.mark.usefixtures("warm_commands")
+@pytest.mark.slow
+@pytest.mark.parametrize("explored", [False, True])
+def test_programs_that_replace_what_python_has(tmp_path: Path, explored: bool) -> None:
+    """What the detector does in their threads goes on, and raises nothing there; a child of an exploration ends."""
+    (tmp_path / "odd.py").write_text(
+        MODEL
+        + textwrap.dedent("""
+        import builtins, io, json, os, pickle
+        builtins.open = io.open = json.dump = json.dumps = json.encoder = os.open = os.write = os.replace = None
+        pickle.dumps = os.getppid = os._exit = None
+        def build():
+            with session.graph.as_default():
+                tf.constant(1.0)
+        threads = [threading.Thread(target=build) for _ in range(2)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        """)
+    )
+    job = Job(script=str(tmp_path / "odd.py"))
+    if explored:
+        assert "concurrent construction" in exploring.explore_program(job, 2, stdio=None).failure
+        return
+    found = find_races(job, stdio=None)
+    assert (found.exit_code, found.lost) == (0, None)
+    assert [one.kind for one in found.reports] == [Kind.CONSTRUCTION]
+
+
+@pytest.mark.usefixtures("warm_commands")
+@pytest.mark.slow
+def test_programs_after_which_no_file_can_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))\n")
+    job = Job(script=str(tmp_path / "odd.py"))
+    found = find_races(job, stdio=None)
+    assert (found.exit_code, found.reports) == (0, ()) and "Too many open files" in (found.lost or "")
+    wrong = exploring.explore_program(job, 1, stdio=None)
+    assert "could not be written: OSError(24, 'Too many open files')" in wrong.failure

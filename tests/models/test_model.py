@@ -122,6 +122,8 @@ report(
     one_tensor=raised(t1.load, path, inputs={"a": "x", "b": "x:0"}),
     bad_signature=raised(t1.load, path, signature="serve"),
     bad_allow=raised(t1.load, path, allow_ops="PyFunc"),
+    unknown_allow=[raised(t1.load, path, allow_ops=["PyFunc", name]) for name in ("pyfunk", "", 3, "\x1b[2J")],
+    known_allow=[t1.load(path, allow_ops={name}).close() for name in ("MatMul", "PyFunc", "DecodeVideo")],
 )
 with t1.load(GOLDEN + "/saved_signatures") as model:
     report(several=sorted(model.signatures), own=model.signature.name)
@@ -246,6 +248,10 @@ def test_inputs_and_outputs_of_ones_own(calls: dict[str, Any]) -> None:
     assert calls["bad_input"][0] == "UsageError" and "'xx:0'" in calls["bad_input"][1]
     assert calls["bad_signature"][0] == "UsageError" and "'guessed'" in calls["bad_signature"][1]
     assert calls["bad_allow"][0] == "UsageError" and "allow_ops={'PyFunc'}" in calls["bad_allow"][1]
+    assert calls["known_allow"] == [None] * 3
+    for (kind, text, _), name in zip(calls["unknown_allow"], ["'pyfunk'", "''", "3", "'\\x1b[2J'"], strict=True):
+        assert kind == "UsageError" and f"{name} is to be allowed" in text and "no operation" in text
+    assert "PyFunc" in calls["unknown_allow"][0][1]
 
 
 def test_signatures_and_tags(calls: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
@@ -667,6 +668,19 @@ def test_something_else_on_the_socket() -> None:
     with raw, Channel(end) as channel:
         raw.sendall(b"GET / HTTP/1.1\r\n\r\n" * 40)
         with pytest.raises(PeerGoneError, match="no message"):
+            channel.recv()
+        assert channel.closed
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_segment_that_is_smaller_than_announced(number: int) -> None:
+    """It would end the process, were it touched."""
+    raw, end = socket.socketpair()
+    frame = struct.pack("=4q3q3q", 0, 1, 1, 0, number, 1 << 20, 1, 0, 0, 1 << 20)
+    with raw, Channel(end) as channel, tempfile.TemporaryFile() as small:
+        data = arrays._HEADER.pack(arrays._MAGIC, len(frame), 4) + frame + b"abcd"
+        socket.send_fds(raw, [data.ljust(arrays._LEAST_BYTES, b"\0")], [small.fileno()])
+        with pytest.raises(PeerGoneError, match="no message: ValueError: the segment does not have the 1048576 bytes"):
             channel.recv()
         assert channel.closed
 

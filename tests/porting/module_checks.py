@@ -147,6 +147,13 @@ def check_builders_that_do_not_fit() -> None:
         UsageError, lambda: porting.function(dense, inputs={"z": tf.TensorSpec([])})
     )
     assert "it returns 3 for" in raised(UsageError, lambda: porting.function(lambda: 3))
+
+    def finalizes() -> Any:
+        variable = tf.get_variable("v", [2], use_resource=True)
+        tf.get_default_graph().finalize()
+        return variable
+
+    assert "it finalizes its graph" in raised(UsageError, lambda: porting.function(finalizes))
     assert "the source is 3" in raised(UsageError, lambda: porting.function(3))  # type: ignore[arg-type]
     for option, value in (("tags", ["serve"]), ("signature", "a"), ("outputs", ["y"]), ("initialize", True)):
         message = raised(UsageError, lambda option=option, value=value: module_of(dense, **{option: value}))

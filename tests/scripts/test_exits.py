@@ -33,6 +33,10 @@ WAYS = {
         sys.exit(4)
     """,
     "an isinstance that is never true": "import builtins, sys; builtins.isinstance = lambda *args: False; sys.exit(4)",
+    **{
+        f"an error, and {name} of its own": f"import builtins; builtins.{name} = None; 1 / 0"
+        for name in "BaseException Exception SystemExit getattr id isinstance len set str type".split()
+    },
     "no text": """
         import sys
         class Silent:

@@ -153,6 +153,28 @@ print("as before")
     assert subprocess.run(run, stdout=subprocess.PIPE, check=False, timeout=60).stdout == b"as before\n"
 
 
+def check_an_answer_that_cannot_be_taken_in() -> None:
+    program = """if True:
+    import os, resource, sys
+    import numpy as np, tf1sessions as t1
+    from tf1sessions.errors import PeerGoneError
+    large = np.arange(1 << 20, dtype=np.float32)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with t1.SessionClient(sys.argv[1]) as client:
+        client(x=[1.0])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))), hard))
+        try:
+            client(x=large)
+        except PeerGoneError as error:
+            assert "could not be taken in" in str(error) and "too many files" in str(error), error
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert np.array_equal(client(x=large)["y"], large / 2 + 2)
+    print("goes on")
+    """
+    run = [sys.executable, "-c", program, _server().address]
+    assert subprocess.run(run, stdout=subprocess.PIPE, check=False, timeout=60).stdout == b"goes on\n"
+
+
 def check_every_kind_of_array_arrives() -> None:
     with _client() as client:
         echo = client.request("echo")

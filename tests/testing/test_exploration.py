@@ -175,6 +175,20 @@ def test_locks_are_points_by_themselves() -> None:
     assert len(error.schedule.split()) <= 4
 
 
+@pytest.mark.parametrize("times", [1, 1000])
+def test_an_order_that_goes_wrong_only_once_is_said_to(times: int) -> None:
+    runs = []
+
+    def body() -> None:
+        runs.append(1)
+        if len(runs) <= times:
+            raise ValueError("now and then")
+
+    with pytest.raises(ScheduleError, match="now and then") as caught:
+        explore(body)
+    assert ("Not when it was run once more" in str(caught.value)) is (times == 1)
+
+
 def test_a_deadlock_is_known_at_once() -> None:
     def body() -> None:
         one, other = threading.Lock(), threading.RLock()

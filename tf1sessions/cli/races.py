@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["races"]
 
 _COLOURS = dict(zip(LEVELS, ("red", "yellow", "blue"), strict=True))
+_LOST = "The program may have replaced a function of Python's, closed files that it did not open, or filled the disk."
 _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
@@ -95,9 +96,9 @@ def races(
     purpose, and what is not certain, is a warning. Processes that the program starts are not watched.
 
     \b
-    Exit code: 1 with a hazard (--fail-on), or an order that goes wrong; without one
-    (warnings and notes are none) the program's own if it ended by itself, else 0;
-    2 for a wrong call.
+    Exit code: 1 with a hazard (--fail-on), an order that goes wrong, or where what was
+    found could not be written; without one (warnings and notes are none) the program's
+    own if it ended by itself, else 0; 2 for a wrong call.
 
     \b
     Examples:
@@ -131,7 +132,7 @@ def races(
     _show(found, as_json, as_sarif)
     failing = failing_levels(fail_on, "--fail-on")
     fails = any(report.kind.level in failing for report in found.reports)
-    ctx.exit(1 if fails else found.exit_code if found.ended else 0)
+    ctx.exit(1 if fails or found.lost else found.exit_code if found.ended else 0)
 
 
 def _explore(
@@ -181,7 +182,12 @@ def _summary(reports: Sequence[Report]) -> dict[str, int]:
 
 def _as_json(found: DetectedRun) -> dict[str, Any]:
     content = {"reports": [report.to_json() for report in found.reports], **_summary(found.reports)}
-    return content | {"exit_code": found.exit_code, "ended_by_itself": found.ended, "forked": found.forked}
+    return content | {
+        "exit_code": found.exit_code,
+        "ended_by_itself": found.ended,
+        "forked": found.forked,
+        "lost": found.lost,
+    }
 
 
 def _show(found: DetectedRun, as_json: bool, as_sarif: bool) -> None:
@@ -193,6 +199,8 @@ def _show(found: DetectedRun, as_json: bool, as_sarif: bool) -> None:
         click.echo(json.dumps(report(found.reports, __version__), indent=1))
     else:
         _print(found)
+    if found.lost:
+        click.echo(f"Error: what the detector found could not be written: {printable(found.lost)}. {_LOST}", err=True)
     for rule in found.unused:
         click.echo(f"unused suppression: {printable(str(rule))}", err=True)
 

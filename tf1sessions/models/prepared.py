@@ -19,8 +19,9 @@ from tf1sessions.models import checks, interface, risks, subgraphs, upgrades, va
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
 from tf1sessions.models.interface import Interface, TensorSpec
+from tf1sessions.runtime import private
 
-__all__ = ["Prepared", "default_signature", "refuse"]
+__all__ = ["Prepared", "allowed_ops", "default_signature", "refuse"]
 
 
 class Prepared:
@@ -56,7 +57,7 @@ class Prepared:
         allow_ops: Collection[str] | None = (),
     ) -> None:
         self.artifact = artifact
-        self.allowed = None if allow_ops is None else _op_names(allow_ops)
+        self.allowed = None if allow_ops is None else allowed_ops(allow_ops)
         graph_def, upgraded = upgrades.upgrade(artifact.graph_def)
         checks.check(graph_def, artifact)
         graph_index = self.whole = GraphIndex(graph_def)
@@ -255,11 +256,24 @@ def _check_tensor(graph_index: GraphIndex, role: str, name: str, tensor: str, pa
         )
 
 
-def _op_names(allow_ops: Collection[str]) -> frozenset[str]:
-    if isinstance(allow_ops, str):
+def allowed_ops(names: Collection[str]) -> frozenset[str]:
+    """Returns the operations that a caller allows.
+
+    Raises:
+        UsageError: One of the names is no operation, which would allow nothing without a word.
+    """
+    if isinstance(names, str):
         raise UsageError(
-            f"allow_ops is the string {allow_ops!r}",
+            f"allow_ops is the string {names!r}",
             where="load()",
-            next_step=f"Give a set of operations: allow_ops={{{allow_ops!r}}}.",
+            next_step=f"Give a set of operations: allow_ops={{{names!r}}}.",
         )
-    return frozenset(allow_ops)
+    for name in names:
+        if not isinstance(name, str) or (name not in risks.RISKS and private.op_def_registry.get(name) is None):
+            folded = {op.lower(): op for op in risks.RISKS}
+            near = ", ".join(folded[each] for each in difflib.get_close_matches(str(name).lower(), folded, 3))
+            raise UsageError(
+                f"{name!r} is to be allowed (allow_ops, --allow-op), and is no operation of TensorFlow",
+                next_step=f"Near to it: {near}." if near else "`tf1sessions inspect` shows a model's risks.",
+            )
+    return frozenset(names)

@@ -60,13 +60,14 @@ class Mapping:
         has_state: Whether it has a state, because it is used again.
 
     Raises:
-        OSError: There is no room for it, or it is smaller than that.
+        ValueError: It is smaller than that.
+        OSError: There is no room for it.
     """
 
     def __init__(self, fd: int, size: int, has_state: bool) -> None:
         length = size + _PAGE * has_state
         if size < 0 or os.fstat(fd).st_size < length:  # to touch what is not there would end the process
-            raise OSError(errno.EINVAL, f"the segment does not have the {size} bytes that were announced")
+            raise ValueError(f"the segment does not have the {size} bytes that were announced")
         address = _libc().mmap(None, length, _PROTECTION, _MAP_FLAGS, fd, 0)
         if address == _MAP_FAILED:
             raise OSError(ctypes.get_errno(), f"{size} bytes of shared memory cannot be mapped")

@@ -184,12 +184,12 @@ def _of_function(build: Callable[..., Any], inputs: Any, checkpoint: str | None)
         else:
             taken = _placeholders(inputs)
             given = build(**taken) if isinstance(taken, Mapping) else build(*taken)
+        fetched = _fetched(given, graph, where)
         meta = tf.train.export_meta_graph(graph=graph)
     graph_def = tf.GraphDef()
     graph_def.CopyFrom(meta.graph_def)
     meta.ClearField("graph_def")
     artifact = Artifact(where, "function", graph_def, meta_graph=meta, checkpoint=checkpoint)
-    fetched = _named(given, where)
     if not fetched:
         raise UsageError("it returns no tensor", where=where, next_step="Return the outputs, as tensors of the graph.")
     fed = None if taken is None else _named(taken, where)
@@ -199,6 +199,20 @@ def _of_function(build: Callable[..., Any], inputs: Any, checkpoint: str | None)
     taken_names = _names_for(taken) if taken is not None else {key: key for key in only.inputs}
     values = VariableValues(prepared, initialize=True)
     return Source(where, prepared, _SERVING, values, (taken_names, _names_for(given)), kept=graph)
+
+
+def _fetched(given: Any, graph: tf.Graph, where: str) -> dict[str, str]:
+    """Path of an output -> name of its tensor."""
+    try:
+        return _named(given, where)
+    except RuntimeError as error:  # of TensorFlow, which says neither which graph nor why
+        if not graph.finalized:
+            raise
+        raise UsageError(
+            "it finalizes its graph, to which what reads the variables that it returns is still added",
+            where=where,
+            next_step="Leave graph.finalize() to what runs the graph.",
+        ) from error
 
 
 def _check_parameters(build: Callable[..., Any], inputs: Any, where: str) -> None:

@@ -45,20 +45,38 @@ def main(target: str, folder: str, values: bool) -> None:
     from ..runtime import tf
 
     with tf.Graph().as_default() as graph:
-        outputs, operations = _sorted(build(), graph, target)
-        for operation in operations:
-            if operation not in tf.get_collection(tf.GraphKeys.TRAIN_OP):
-                tf.add_to_collection(tf.GraphKeys.TRAIN_OP, operation)
-        saver = tf.train.Saver() if tf.global_variables() else None
-        if values and saver is not None:
-            with tf.Session(graph=graph) as session:
-                session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-                saver.save(session, os.path.join(folder, VALUES), write_meta_graph=False, write_state=False)
-        tf.train.export_meta_graph(
-            os.path.join(folder, GRAPH), saver_def=None if saver is None else saver.as_saver_def(), graph=graph
-        )
+        made = build()
+        try:
+            outputs = _write(made, graph, target, folder, values)
+        except RuntimeError as error:  # of TensorFlow, which says neither which graph nor why
+            if not graph.finalized:
+                raise
+            raise ScriptUsageError(
+                f"{target} finalizes its graph, to which what saves its variables is still added",
+                where="MODEL",
+                next_step="Leave graph.finalize() to what runs the graph.",
+            ) from error
     with open(os.path.join(folder, OUTPUTS), "w", encoding="utf-8") as file:
         json.dump(outputs, file)
+
+
+def _write(made: Any, graph: Any, target: str, folder: str, values: bool) -> dict[str, str] | None:
+    """Writes the graph and the values; returns the outputs as :func:`_sorted` does."""
+    from ..runtime import tf
+
+    outputs, operations = _sorted(made, graph, target)
+    for operation in operations:
+        if operation not in tf.get_collection(tf.GraphKeys.TRAIN_OP):
+            tf.add_to_collection(tf.GraphKeys.TRAIN_OP, operation)
+    saver = tf.train.Saver() if tf.global_variables() else None
+    if values and saver is not None:
+        with tf.Session(graph=graph) as session:
+            session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+            saver.save(session, os.path.join(folder, VALUES), write_meta_graph=False, write_state=False)
+    tf.train.export_meta_graph(
+        os.path.join(folder, GRAPH), saver_def=None if saver is None else saver.as_saver_def(), graph=graph
+    )
+    return outputs
 
 
 def _function(target: str) -> Callable[[], Any]:

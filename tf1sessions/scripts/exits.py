@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from builtins import BaseException, Exception, getattr, hasattr, isinstance, str, type  # noqa: UP029 - may be replaced
 from typing import Any
 
 from ..errors import PythonTwoError, ScriptUsageError, Tf1SessionsError
@@ -19,7 +20,6 @@ from . import frames
 __all__ = ["exit_code", "report"]
 
 _display = sys.__excepthook__  # the program may delete it, as it may sys.excepthook
-_isinstance = isinstance  # the program may put something else into builtins
 _LARGEST = 2**63 - 1  # of a C long, in which Python looks for an exit code
 
 
@@ -32,7 +32,7 @@ def exit_code(error: SystemExit) -> int:
         code = error
     if code is None:
         return 0
-    if _isinstance(code, int):
+    if isinstance(code, int):
         number = int.__index__(code)  # whatever a subclass makes of comparisons
         return (number if -_LARGEST - 1 <= number <= _LARGEST else -1) & 0xFF
     _flush()

@@ -9,6 +9,7 @@ import importlib
 import itertools
 import os
 import runpy
+from builtins import id, set  # the program may replace them
 from pathlib import Path
 from types import TracebackType
 from typing import Any

@@ -20,6 +20,7 @@ import runpy
 import signal
 import sys
 import tokenize
+from builtins import BaseException, KeyboardInterrupt, SystemExit  # the program may replace them
 from collections.abc import Callable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
@@ -73,7 +74,10 @@ def execute(
     sys.path[:] = given.module_path(sys.path)
     multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     interrupted = _DieOfInterrupt()
-    atexit.register(_silence_tensorflow)  # before the program registers its own: runs after them
+    # TensorFlow 1.15 says nothing of results that were never used (tf_should_use) when the interpreter collects them
+    # last. Here that would be the last thing in a job's log, below the traceback. Before the program registers its own:
+    # runs after them, and calls nothing that the program may have replaced.
+    atexit.register(setattr, logging.getLogger("tensorflow"), "disabled", True)
     try:
         cluster_watch.begin()
     except Tf1SessionsError as error:  # nothing of the program has run
@@ -180,15 +184,6 @@ def _run_notebook(main: ModuleType, path: str, display: str) -> None:
         _log.warning(f"{display}: {text}")
 
     notebooks.run(cells, display, vars(main), warn)
-
-
-def _silence_tensorflow() -> None:
-    """Turn TensorFlow's log off at the end of the process, as objects that the interpreter collects last write to it.
-
-    TensorFlow 1.15 says nothing of results that were never used (``tf_should_use``) then. Here it would be the last
-    thing in a job's log, below the traceback.
-    """
-    logging.getLogger("tensorflow").disabled = True
 
 
 class _DieOfInterrupt:

@@ -215,6 +215,12 @@ class SessionClient:
                     where=self.address,
                     next_step="Ask again where that does no harm; its own output says why it has gone.",
                 ) from error
+            if isinstance(error, OSError):
+                raise PeerGoneError(
+                    f"the connection was given up, as the answer could not be taken in: {error}",
+                    where=self.address,
+                    next_step="Look at the limits of this process: its memory, and its open files.",
+                ) from error
             raise
         self._give_back(channel)
         return _result(answer, found)

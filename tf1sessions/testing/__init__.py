@@ -33,6 +33,7 @@ Races, from what is pure to what patches::
     result_arrays.py        results that threads write to, in orders that are explored
     tensorflow_hooks.py     where TensorFlow accesses graphs and sessions
     races.py                graph_races(), and the fixture of that name
+    findings.py             what was found there, for another process
     runs.py                 a program with the detector, in a process of its own
     race_detector_main.py   the detector in that process
 

@@ -51,6 +51,7 @@ _CUTS = 5
 _SHRINKING, _COLLECTING = 200, 50
 #: How many steps of an order an error shows. Arbitrary.
 _SHOWN = 30
+_ONCE = "  Not when it was run once more: in the same order, the program does not do the same each time."
 #: How long threads may take to end once their order is over. Arbitrary.
 _END_SECS = 5.0
 
@@ -97,11 +98,12 @@ class Exploration:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The outcome of an order."""
+    """The outcome of an order. ``recurs`` is False where it did not go wrong when it was run once more."""
 
     steps: list[TaskStep]
     failure: Failure | None
     is_cut: bool
+    recurs: bool = True
 
     @property
     def order(self) -> str:
@@ -435,17 +437,23 @@ class OrdersOf:
                 if found.failure is not None and found.failure.is_like(best.failure) and _cost(found) < _cost(best):
                     best, again = found, True
                     break
-        with contextlib.suppress(UsageError):  # it does not do the same each time
-            shown = self.order(GivenOrder(best.order), with_places=True)
-            if shown.failure is not None and shown.failure.is_like(best.failure):
-                return shown
-        return best
+        for order in dict.fromkeys([best.order, outcome.order]):
+            with contextlib.suppress(UsageError):  # it does not do the same each time
+                shown = self.order(GivenOrder(order), with_places=True)
+                if shown.failure is not None and shown.failure.is_like(best.failure):
+                    return shown
+        return dataclasses.replace(best, recurs=False)
 
     def _raise(self, outcome: Outcome) -> None:
         assert outcome.failure is not None
         self.wrong = outcome
         order, failure = outcome.order, outcome.failure
-        lines = [f"in the order {order!r} {failure.text}", *_described(outcome.steps), ""]
+        lines = [
+            f"in the order {order!r} {failure.text}",
+            *_described(outcome.steps),
+            *([] if outcome.recurs else [_ONCE]),
+            "",
+        ]
         raise ScheduleError(
             "\n".join(lines),
             where="explore()",

@@ -6,7 +6,7 @@ Data flow::
       begin() ──▶ _ProgramOrders, in this process: fork() for each order ──▶ the child returns from begin()
                        ▲                                                      └─▶ the program runs, under a Scheduler
                        └── a file: steps, what went wrong ◀── _report(), a thread of the child, which ends it
-      what was covered, or went wrong ──▶ result.json
+      what was covered, or went wrong ──▶ findings.py
 
 So each order begins with a program that has never run: its modules, graphs and files in memory are new. TensorFlow has
 been imported, but nothing was run, and so a fork is safe. What the program prints is shown for the first order, and for
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import os
 import pickle
 import random
@@ -29,6 +28,7 @@ from typing import Any, NoReturn
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.scripts import importer, program
+from tf1sessions.testing import findings
 from tf1sessions.testing.cooperative import cooperative
 from tf1sessions.testing.exploration import MAX_STEPS, PATIENCE_SECS, TIMEOUT_SECS, OrdersOf, Outcome
 from tf1sessions.testing.race_detector import RaceDetector
@@ -39,6 +39,9 @@ from tf1sessions.testing.tasks import TaskStep
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["execute"]
+
+# As they are before the program runs, which may put something else in their places: a child must end, and say how.
+_exit, _getppid, _pickled = os._exit, os.getppid, pickle.dumps
 
 
 def execute(payload: Mapping[str, Any]) -> int:
@@ -90,7 +93,7 @@ class _Explored:
             self._order = _Order(child, self._ignore, self._suppressions, levels, orders.outcome_path)
         if self._order is None:
             result["unused"] = self._suppressions.unused
-            _write(self._payload["notes"], result)
+            findings.write(self._payload["notes"], result)
             _end_process(1 if "failure" in result else 2 if "wrong" in result else 0)
         self._order.begin()
 
@@ -125,9 +128,13 @@ class _ProgramOrders(OrdersOf):
                 _be_silent()
             raise _InChild(strategy, with_places)
         os.waitpid(pid, 0)
-        content = _taken(self.outcome_path)
+        content, lost = findings.read(self.outcome_path), findings.lost(self.outcome_path)
+        if lost is not None:
+            os.unlink(f"{self.outcome_path}.lost")
+            return Outcome([], Failure("lost", f"what happened in it could not be written: {lost}"), False)
         if content is None:
             return Outcome([], Failure("hang", "its process ended before its threads did"), False)
+        os.unlink(self.outcome_path)
         outcome = pickle.loads(content)  # which a fork of this process has written
         steps = _follow(strategy, outcome["steps"])
         if outcome["asked"] is not None:
@@ -164,32 +171,11 @@ def _be_silent() -> None:
     os.close(nowhere)
 
 
-def _write(path: str, result: Mapping[str, Any]) -> None:
-    _put(path, json.dumps(result).encode())
-
-
-def _put(path: str, content: bytes) -> None:
-    with open(f"{path}.new", "wb") as file:
-        file.write(content)
-    os.replace(file.name, path)
-
-
-def _taken(path: str) -> bytes | None:
-    """Return the content of a file, and remove it; None where there is none."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except FileNotFoundError:
-        return None
-    os.unlink(path)
-    return content
-
-
 def _end_process(exit_code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
-    os._exit(exit_code)
+    _exit(exit_code)
 
 
 class _Order:
@@ -236,17 +222,25 @@ class _Order:
 
     def _report(self) -> None:
         """Wait for the order's end, report it to the parent, and end the process."""
+        try:
+            while not self._scheduler.wait(0.05):
+                if _getppid() != self._parent:
+                    _exit(1)
+            self._detector.is_over = True
+            findings.write(self._outcome_path, _pickled(self._outcome()))
+        except Exception as error:
+            findings.lose(self._outcome_path, error)
+        finally:  # else the process would never end: its first thread waits for that
+            _end_process(0)
+
+    def _outcome(self) -> dict[str, Any]:
         scheduler = self._scheduler
-        while not scheduler.wait(0.05):
-            if os.getppid() != self._parent:
-                os._exit(1)
-        self._detector.is_over = True
         failure, report = scheduler.failure, worst_report(self._detector.reports, self._levels)
         if failure is None and report is not None and not scheduler.is_cut:
             failure = reported(report, how_to_accept(report.kind))
         if failure is not None:
             failure = Failure(failure.kind, failure.text, failure.raised, report=failure.report)
-        outcome = {
+        return {
             "steps": [
                 (step.task, step.ready, step.running, step.what, step.place, step.touched) for step in scheduler.steps
             ],
@@ -256,7 +250,3 @@ class _Order:
             "outside": scheduler.outside,
             "used": self._detector.suppressions.used,
         }
-        try:
-            _put(self._outcome_path, pickle.dumps(outcome))
-        finally:  # else the process would never end: its first thread waits for that
-            _end_process(0)

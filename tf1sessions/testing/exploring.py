@@ -93,7 +93,7 @@ def explore_program(
         "replay": replay,
     }
     target = "tf1sessions.testing.explored_program:execute"
-    notes, exit_code, ended = run_with(target, more, job, time_limit, stdio)
+    notes, _, exit_code, ended = run_with(target, more, job, time_limit, stdio)
     found = notes or {}
     if "wrong" in found:
         raise UsageError(found["wrong"], where="the exploration", next_step="See what the program does by itself.")

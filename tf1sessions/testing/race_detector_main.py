@@ -3,21 +3,22 @@
 Data flow::
 
     runs.py: find_races() ──▶ this process: execute(payload) ──▶ the program, between begin() and end()
-    RaceDetector, when there is something new ──▶ reports.json, written anew, complete at every moment
+    RaceDetector, when there is something new ──▶ findings.py ──▶ a file, written anew, complete at every moment
 
-The reports are written whenever there is another one, so that they outlive a program that is killed.
+The reports are written whenever there is another one, so that they outlive a program that is killed. What a program has
+replaced may keep the detector from that: then it is said that something was lost, and the program goes on.
 """
 
 from __future__ import annotations
 
 import _thread
-import json
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
 from tf1sessions.scripts import importer, program
+from tf1sessions.testing import findings
 from tf1sessions.testing.deadlocks import listening
 from tf1sessions.testing.hangs import free
 from tf1sessions.testing.race_detector import RaceDetector
@@ -56,6 +57,7 @@ class _ProgramWatch:
 
     def begin(self) -> None:
         """Watch threads and locks from here on, TensorFlow as soon as the program imports it."""
+        self._write()  # nothing, which is another answer than none
         self._watched.enter_context(watch(self._detector.clocks))
         self._watched.enter_context(listening(self._detector.report_deadlock))
         self._watched.enter_context(looking(free))
@@ -89,10 +91,12 @@ class _ProgramWatch:
         while self._is_new and self._writing.acquire(wait_secs > 0, wait_secs or -1):
             try:
                 self._is_new = False
-                reports = [report.to_json() for report in self._detector.reports]
-                found = {"reports": reports, "forked": self._forked, "unused": self._suppressions.unused}
-                with open(f"{self._notes}.new", "w", encoding="utf-8") as file:
-                    json.dump(found, file)
-                os.replace(file.name, self._notes)
+                findings.write(self._notes, self._found())
+            except Exception as error:  # in a thread of the program, which is to see nothing of it
+                findings.lose(self._notes, error)
             finally:
                 self._writing.release()
+
+    def _found(self) -> dict[str, Any]:
+        reports = [report.to_json() for report in self._detector.reports]
+        return {"reports": reports, "forked": self._forked, "unused": self._suppressions.unused}

@@ -9,7 +9,6 @@ Data flow; no TensorFlow in the caller's process::
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
+from tf1sessions.testing import findings
 from tf1sessions.testing.reports import Access, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppression
 
@@ -35,6 +35,7 @@ class DetectedRun:
         ended: Whether it ended by itself, not by the time limit or an interrupt.
         forked: Whether it made child processes by forking, which are not watched.
         unused: The suppressions that have covered nothing.
+        lost: Why something that was found could not be written; None where all was.
     """
 
     reports: tuple[Report, ...]
@@ -42,6 +43,7 @@ class DetectedRun:
     ended: bool
     forked: bool
     unused: tuple[Suppression, ...] = ()
+    lost: str | None = None
 
 
 def find_races(
@@ -79,7 +81,7 @@ def find_races(
         "suppressions": [rule.to_json() for rule in suppressions],
     }
     target = "tf1sessions.testing.race_detector_main:execute"
-    notes, exit_code, ended = run_with(target, more, job, time_limit, stdio)
+    notes, lost, exit_code, ended = run_with(target, more, job, time_limit, stdio)
     found = notes or {"reports": [], "forked": False, "unused": range(len(suppressions))}
     return DetectedRun(
         tuple(shown(Report.from_json(report), job) for report in found["reports"]),
@@ -87,6 +89,7 @@ def find_races(
         ended,
         found["forked"],
         tuple(suppressions[number] for number in found["unused"]),
+        lost,
     )
 
 
@@ -96,7 +99,7 @@ def run_with(
     job: Job,
     time_limit: float | None,
     stdio: tuple[int | None, int, int] | None,
-) -> tuple[dict[str, Any] | None, int, bool]:
+) -> tuple[dict[str, Any] | None, str | None, int, bool]:
     """Run a program with code of ours in its process, which leaves its findings in the file ``notes`` of its payload.
 
     Args:
@@ -105,10 +108,11 @@ def run_with(
         job, time_limit, stdio: As for :func:`find_races`.
 
     Returns:
-        The findings, None if there are none; the exit code; whether the program ended by itself.
+        The findings, None if there are none; why something of them could not be written, None if all was; the exit
+        code; whether the program ended by itself.
     """
     with tempfile.TemporaryDirectory(prefix="tf1sessions-races-") as name:
-        folder, notes = Path(name), Path(name, "notes.json")
+        folder, notes = Path(name), Path(name, "notes")
         running = Run(
             [replace(job, settings=JobSettings(time_limit=time_limit).over(job.settings))],
             RunSettings(
@@ -120,9 +124,9 @@ def run_with(
         )
         with running.heeding_signals():
             summary = running.run()
-        found = json.loads(notes.read_text("utf-8")) if notes.exists() else None
+        found, lost = findings.read(str(notes)), findings.lost(str(notes))
     (record,) = summary.records
-    return found, summary.exit_code, summary.interrupted_by is None and record.state != "timeout"
+    return found, lost, summary.exit_code, summary.interrupted_by is None and record.state != "timeout"
 
 
 def shown(report: Report, job: Job) -> Report:

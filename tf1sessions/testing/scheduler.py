@@ -78,8 +78,8 @@ class Failure:
     """Failure of an order.
 
     Attributes:
-        kind: ``"exception"``, ``"deadlock"``, ``"hang"``, ``"result"``, ``"endless"``, or the level of a report:
-            ``"hazard"``, ``"warning"`` or ``"note"``.
+        kind: ``"exception"``, ``"deadlock"``, ``"hang"``, ``"result"``, ``"endless"``, ``"lost"`` (it is not known), or
+            the level of a report: ``"hazard"``, ``"warning"`` or ``"note"``.
         text: What, in words.
         raised: The name of the class of what was raised, if anything was.
         error: That itself, unless it was raised in another process.

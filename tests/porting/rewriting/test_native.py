@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
+import os
 import textwrap
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from porting_support import after, ported, remarks
 from support import ROOT
 
 from tf1sessions.porting.rewriting import printed
+from tf1sessions.porting.rewriting.native import refusals
 from tf1sessions.porting.rewriting.native.kinds import Kind, Kinds
 from tf1sessions.porting.rewriting.native.small_steps import SMALL_STEPS
 from tf1sessions.porting.rewriting.native.tidying import tidied, without_unused_imports
@@ -654,6 +657,30 @@ def test_a_module_that_is_not_ported_with_a_file(tmp_path, line: str, beside: st
     what = f"It imports {module}, which uses TensorFlow and is none of the files to port, so this program keeps its"
     found = [note.what for note in file.notes if note.kind == "by hand"]
     assert found == ([f"{what} LegacyGraph."] if is_kept else [])
+
+
+@pytest.mark.parametrize(
+    ("place", "is_kept"), [("huge", True), ("no permission", True), ("folder", False), ("pipe", False), ("gone", False)]
+)
+def test_a_module_beside_a_file_that_cannot_be_read(tmp_path, monkeypatch, place: str, is_kept: bool):
+    path = tmp_path / "model.py"
+    if place == "huge":
+        path.write_text("")
+        os.truncate(path, files.LARGEST + 1)
+    elif place == "no permission":
+        monkeypatch.setattr(refusals, "read_whole", refuse)
+        path.write_text("")
+    else:
+        {"folder": path.mkdir, "pipe": lambda: os.mkfifo(path), "gone": lambda: path.symlink_to("nothing")}[place]()
+    text = f"import tensorflow as tf\nimport model\n{GRAPH}{RUN}"
+    (file,) = port([SourceText(tmp_path / "train.py", "train.py", text)], "native")[-1].files
+    found = [note.what for note in file.notes if note.kind == "by hand"]
+    what = "It imports model, which is none of the files to port and cannot be read: "
+    assert [note.startswith(what) for note in found] == [True] * is_kept
+
+
+def refuse(path: Path, most: int) -> bytes:
+    raise PermissionError(errno.EACCES, "Permission denied", os.fspath(path))
 
 
 def uses(text: str) -> FileUses:

@@ -25,6 +25,7 @@ import numpy as np
 from tf1sessions.errors import UsageError
 from tf1sessions.models.graph_index import listed, node_of
 from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.prepared import allowed_ops
 from tf1sessions.porting.parity import inputs as given_inputs
 from tf1sessions.porting.parity.causes.evidence import gather
 from tf1sessions.porting.parity.causes.registry import find_causes
@@ -111,6 +112,7 @@ def verify(
         >>> found.equal
         True
     """
+    allow_ops = allowed_ops(allow_ops)
     if args is not None and not (is_script(left) or is_script(right)):
         raise UsageError("arguments are for a script, and neither side is one", where=" ".join(["--", *args]))
     if is_recording(left) and (is_recording(right) or is_script(right)):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import stat
 from collections.abc import Iterable
 
+from ....files import read_whole
+from ....source.files import LARGEST
 from ....source.uses import FileUses
 from ..requests.request import NotPossible, refuse_code_in_texts
 from .call_table import ENTRIES
@@ -68,10 +71,9 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
     if any(use.name.startswith("tf.") for other in _neighbours(file) for use in other.uses):
         raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
     for each in file.imports:
-        if any(_is_unported(file, module) for module in (each.module, each.meaning) if module):
-            raise NotPossible(
-                each.statement, f"It imports {each.module}, which uses TensorFlow and is none of the files to port"
-            )
+        for module in filter(None, (each.module, each.meaning)):
+            if reason := _unported(file, module):
+                raise NotPossible(each.statement, f"It imports {each.module}, which {reason}")
     refuse_code_in_texts(file)
     for use in file.uses:
         if use.call is not None and _is_local_list(file, kinds, use.call):
@@ -122,16 +124,23 @@ def _neighbours(file: FileUses) -> list[FileUses]:
     return [other for other in others if other.module in _imported(file) or file.module in _imported(other)]
 
 
-def _is_unported(file: FileUses, module: str) -> bool:
-    """Whether a module lies beside a file or its package, mentions TensorFlow, and is no file of the project."""
+def _unported(file: FileUses, module: str) -> str | None:
+    """Return why a module beside a file or its package, which is no file of the project, keeps the file as it is."""
     if module.partition(".")[0] == "tf1sessions":  # what step clean writes, even beside this package
-        return False
+        return None
     folders = {file.source.path.parent, file.source.path.absolute().parents[file.module.count(".")]}
     places = [folder.joinpath(*module.split(".")) for folder in folders]
     for path in (each for place in places for each in (place.with_name(f"{place.name}.py"), place / "__init__.py")):
-        if path.is_file() and not any(other.source.path.absolute() == path.absolute() for other in file.siblings):
-            return b"tensorflow" in path.read_bytes()
-    return False
+        try:
+            is_file = stat.S_ISREG(path.stat().st_mode)
+            if is_file and not any(other.source.path.absolute() == path.absolute() for other in file.siblings):
+                uses = b"tensorflow" in read_whole(path, LARGEST)
+                return "uses TensorFlow and is none of the files to port" if uses else None
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:  # it may use TensorFlow
+            return f"is none of the files to port and cannot be read: {error.strerror}"
+    return None
 
 
 def _imported(file: FileUses) -> set[str]:
