@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tf1sessions.testing import race_detector
+from tf1sessions.testing import findings, race_detector
 from tf1sessions.testing.graph_accesses import GraphState, SessionState
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.race_detector_main import _ProgramWatch
@@ -258,4 +257,4 @@ def test_a_race_that_a_finalizer_finds_while_the_reports_are_written(tmp_path: P
     watch._detector = Detector()  # type: ignore[assignment]
     watch._write()
     assert len(calls) == 2
-    assert json.loads((tmp_path / "reports.json").read_text()) == {"reports": [], "forked": False, "unused": []}
+    assert findings.read(str(tmp_path / "reports.json")) == {"reports": [], "forked": False, "unused": []}

@@ -1,4 +1,4 @@
-"""What code of ours has found in a program's process, for another process to read: whole at every moment, or lost.
+"""Findings of code of ours in a program's process, for another process to read: whole at every moment, or lost.
 
 Data flow::
 
