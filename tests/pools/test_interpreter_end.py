@@ -37,6 +37,7 @@ ALONE = {
         import helper
         helper.more = Noted('more'); helper.file = open('out', 'w'); helper.file.write('text')
         """,
+    "streams in memory that stay": "import io, json; json.kept = [io.BytesIO(b'a'), io.StringIO('b')]; print('body')",
     "an open file": "file = open('out', 'w'); file.write('text')",
     "an open file in a circle": "a = Noted('a'); a.itself = a; a.file = open('out', 'w'); a.file.write('text')",
     "an open file of a function": "def function(file=open('out', 'w')): file.write('text')\nfunction()",

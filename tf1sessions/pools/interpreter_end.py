@@ -32,6 +32,7 @@ from tf1sessions.pools.hidden_modules import preloaded
 __all__ = ["ServerModules"]
 
 _LEFT_TO_PYTHON = frozenset({"sys", "builtins", "__main__"})
+_IN_MEMORY = (io.BytesIO, io.StringIO)
 
 # Besides the standard library: the packages whose objects do nothing that could be seen when they go, unless their
 # class has a __del__. That of a class of TensorFlow's frees memory, and no more.
@@ -153,8 +154,16 @@ def _is_quiet(kind: type) -> bool:
 
 
 def _is_flushed(thing: Any) -> bool:
-    """Whether it is a file that is closed, or one of the standard streams, which Python flushes."""
-    return isinstance(thing, io.IOBase) and (thing.closed or thing.fileno() <= 2)
+    """Whether it is a file that is closed or in memory, or one of the standard streams, which Python flushes."""
+    kind = type(thing)
+    if kind in _IN_MEMORY:
+        return True
+    if kind.__module__ != "_io":
+        return False
+    try:
+        return bool(thing.closed or thing.fileno() <= 2)
+    except Exception:  # noqa: BLE001 - of what is below it, which may be the program's
+        return False
 
 
 def _empty(namespace: dict[str, Any]) -> None:
