@@ -149,8 +149,8 @@ def check_builders_that_do_not_fit() -> None:
     assert "it returns 3 for" in raised(UsageError, lambda: porting.function(lambda: 3))
 
     def finalizes() -> Any:
-        variable = tf.get_variable("v", [2], use_resource=True)
-        tf.get_default_graph().finalize()
+        variable = v1.get_variable("v", [2], use_resource=True)
+        v1.get_default_graph().finalize()
         return variable
 
     assert "it finalizes its graph" in raised(UsageError, lambda: porting.function(finalizes))

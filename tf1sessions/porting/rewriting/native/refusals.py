@@ -72,8 +72,7 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
         raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
     for each in file.imports:
         for module in filter(None, (each.module, each.meaning)):
-            if reason := _unported(file, module):
-                raise NotPossible(each.statement, f"It imports {each.module}, which {reason}")
+            _check_imported(file, module, each.module, each.statement)
     refuse_code_in_texts(file)
     for use in file.uses:
         if use.call is not None and _is_local_list(file, kinds, use.call):
@@ -124,23 +123,25 @@ def _neighbours(file: FileUses) -> list[FileUses]:
     return [other for other in others if other.module in _imported(file) or file.module in _imported(other)]
 
 
-def _unported(file: FileUses, module: str) -> str | None:
-    """Return why a module beside a file or its package, which is no file of the project, keeps the file as it is."""
+def _check_imported(file: FileUses, module: str, shown: str, statement: ast.stmt) -> None:
+    """Refuse a module beside a file or its package that may use TensorFlow, and is no file of the project."""
     if module.partition(".")[0] == "tf1sessions":  # what step clean writes, even beside this package
-        return None
+        return
     folders = {file.source.path.parent, file.source.path.absolute().parents[file.module.count(".")]}
     places = [folder.joinpath(*module.split(".")) for folder in folders]
     for path in (each for place in places for each in (place.with_name(f"{place.name}.py"), place / "__init__.py")):
         try:
             is_file = stat.S_ISREG(path.stat().st_mode)
             if is_file and not any(other.source.path.absolute() == path.absolute() for other in file.siblings):
-                uses = b"tensorflow" in read_whole(path, LARGEST)
-                return "uses TensorFlow and is none of the files to port" if uses else None
+                if b"tensorflow" in read_whole(path, LARGEST):
+                    what = f"It imports {shown}, which uses TensorFlow and is none of the files to port"
+                    raise NotPossible(statement, what)
+                return
         except (FileNotFoundError, NotADirectoryError):
             continue
-        except OSError as error:  # it may use TensorFlow
-            return f"is none of the files to port and cannot be read: {error.strerror}"
-    return None
+        except OSError as error:
+            what = f"It imports {shown}, which is none of the files to port and cannot be read: {error.strerror}"
+            raise NotPossible(statement, what) from None
 
 
 def _imported(file: FileUses) -> set[str]:
