@@ -1,4 +1,4 @@
-"""What code of ours has found in a program's process, for another process to read: whole at every moment, or lost.
+"""Findings in a program's process, for another process to read: whole at every moment, or said to be lost.
 
 Data flow::
 
