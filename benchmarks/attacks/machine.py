@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -269,6 +270,66 @@ def slow_disk(folder: Path, rng: random.Random) -> str:
     return "all jobs done" if summary.ok else str(summary.counts())
 
 
+FEW = """
+import numpy as np
+import tf1sessions as t1
+from attacks.machine import doubled
+with t1.ProcessSessionPool(2) as pool:
+    for future in [pool.submit(doubled, np.full(300_000, number, np.float32)) for number in range(4)]:
+        try:
+            assert future.result(60)[0] % 2 == 0
+        except t1.errors.Tf1SessionsError:
+            pass
+"""
+RACE = """
+import threading
+import tensorflow as tf
+graph = tf.get_default_graph()
+def build():
+    with graph.as_default():
+        tf.constant(1.0)
+threads = [threading.Thread(target=build) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def few_descriptors(folder: Path, rng: random.Random) -> str:
+    """A process that may have few of them: results are right or errors of ours, hazards found or said lost."""
+    is_pool, most = rng.random() < 0.5, rng.randrange(11, 40)
+    (folder / "job.py").write_text(FEW if is_pool else RACE)
+    command = [sys.executable, "job.py"] if is_pool else [*COMMAND[:3], "races", "job.py"]
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path[:2]), "TF1SESSIONS_WARM": "0"},
+        capture_output=True, text=True, timeout=DEADLINE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+    )  # fmt: skip
+    said = "Error" in done.stderr or "concurrent construction" in done.stdout
+    right = (done.returncode == 0 or "Error" in done.stderr) if is_pool else done.returncode == 1 and said
+    return "right, or an error" if right else f"exit {done.returncode} with {most}: {done.stdout} {done.stderr[-500:]}"
+
+
+REPLACED = """
+    builtins.open json.dump json.dumps json.encoder os.open os.replace os.write os._exit os.getppid pickle.dumps
+    marshal.dumps builtins.isinstance
+""".split()
+
+
+def replaced(folder: Path, rng: random.Random) -> str:
+    """A program that replaces what Python has, as tests do; its hazard is found all the same."""
+    names = rng.sample(REPLACED, 3)
+    lines = "import builtins, json, marshal, os, pickle\n" + "".join(f"{name} = None\n" for name in names)
+    is_late = "builtins.isinstance" in names  # which TensorFlow needs itself
+    text = RACE + lines if is_late else RACE.replace("def build", f"{lines}def build")
+    (folder / "job.py").write_text(text)
+    orders = rng.choice([[], ["--explore", "2"]])
+    done = subprocess.run(
+        [*COMMAND[:3], "races", *orders, "job.py"], cwd=folder, capture_output=True, text=True, timeout=DEADLINE
+    )
+    found = done.returncode == 1 and "concurrent construction" in done.stdout
+    return "found" if found else f"{names} {orders}: exit {done.returncode}, {done.stdout[-300:]}{done.stderr[-500:]}"
+
+
 TRIALS = [
     Trial("/dev/shm is full", "small messages go on", full_shared_memory, times=10, deadline_secs=90),
     Trial("the OOM killer", "WorkerDiedError by SIGKILL, and the pool goes on", oom_killer, times=8, deadline_secs=90),
@@ -276,5 +337,7 @@ TRIALS = [
     Trial("a worker is stopped for good", "JobTimeoutError", stopped_for_good, times=8, deadline_secs=90),
     Trial("processes of a run are stopped and continued", "all jobs done", stopped_run, times=8, deadline_secs=90),
     Trial("a clock that jumps", "all results are right", clock, times=15),
+    Trial("few descriptors", "right, or an error", few_descriptors, times=20, deadline_secs=90),
+    Trial("races of a program that replaces Python's functions", "found", replaced, times=15, deadline_secs=90),
     Trial("a slow disk", "all jobs done", slow_disk, times=6, deadline_secs=90),
 ]

@@ -91,7 +91,9 @@ def test_interrupt_leaves_nothing(tmp_path: Path, signum: signal.Signals) -> Non
     (tmp_path / "op.cc").write_text("int x;\n")
     (tmp_path / "temporary").mkdir()
     compiler = tmp_path / "compiler"
-    compiler.write_text('#!/bin/sh\necho $$ > "$STARTED.new"\nmv "$STARTED.new" "$STARTED"\nexec sleep 600\n')
+    compiler.write_text(
+        '#!/bin/sh\ntouch "$TMPDIR/cc1.s"\necho $$ > "$STARTED.new"\nmv "$STARTED.new" "$STARTED"\nexec sleep 600\n'
+    )
     compiler.chmod(0o755)
     started = tmp_path / "started"
     process = subprocess.Popen(
@@ -122,7 +124,7 @@ def test_interrupt_while_the_compiler_starts(monkeypatch: pytest.MonkeyPatch) ->
     before = signal.signal(signal.SIGUSR1, raise_error)
     try:
         with pytest.raises(KeyboardInterrupt):
-            run_compiler(["sleep", "600"], frozenset())
+            run_compiler(["sleep", "600"], frozenset(), "/")
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert len(pids) == 1 and not Path(f"/proc/{pids[0]}").exists()

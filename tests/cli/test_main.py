@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 from support import PythonRun
 
 import tf1sessions
+from tf1sessions.cli.main import cli
 
 
 def call(*args: str) -> subprocess.CompletedProcess[str]:
@@ -36,6 +39,25 @@ def test_help_of_run_names_each_option() -> None:
     ):  # fmt: skip
         assert option in done.stdout
     assert "SCRIPT... [-- ARGS]" in done.stdout
+
+
+def test_no_number_is_nan_or_infinite() -> None:
+    """No bound keeps ``nan`` out: each comparison with it is false."""
+    waiting: list[tuple[str, click.Command]] = [("tf1sessions", cli)]
+    accepted, numbers = [], 0
+    while waiting:
+        path, command = waiting.pop()
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            found = [(name, command.get_command(context, name)) for name in command.list_commands(context)]
+            waiting += [(f"{path} {name}", each) for name, each in found if each is not None]
+        for param in (each for each in command.params if each.type.name.startswith("float")):
+            numbers += 1
+            for text in ("nan", "inf", "-inf"):
+                with contextlib.suppress(click.UsageError):
+                    param.process_value(click.Context(command), text)
+                    accepted.append(f"{path} {param.opts[0]} {text}")
+    assert not accepted and numbers > 15
 
 
 def test_version() -> None:

@@ -6,17 +6,22 @@ import contextlib
 import errno
 import os
 import resource
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cloudpickle
 import pytest
 
-from tf1sessions.errors import Tf1SessionsError, WorkerStartError
+from tf1sessions.errors import Tf1SessionsError, WorkerDiedError, WorkerStartError
+from tf1sessions.pools import fork_server, messages
 from tf1sessions.pools.fork_server import WorkerServer
 from tf1sessions.pools.processes import ProcessSessionPool
 from tf1sessions.pools.resource_limits import limit_step, start_error
+from tf1sessions.pools.workers import WorkerSpec
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux has these limits and /proc")
 DEADLINE = 60.0
@@ -69,6 +74,37 @@ def test_the_limit_is_named(error: Exception, name: str | None) -> None:
 def test_no_limit_is_none() -> None:
     with limit("RLIMIT_AS", resource.RLIM_INFINITY):
         assert limit_step("MemoryError") is None
+
+
+@pytest.mark.parametrize("event", ["forked", "refused"])
+def test_a_reader_that_fails_leaves_no_caller_waiting(monkeypatch: pytest.MonkeyPatch, event: str) -> None:
+    receive = messages.receive
+
+    def failing(control: Any) -> Any:
+        message, fds = receive(control)
+        if message is not None and message["event"] == "forked":
+            if event == "forked":
+                raise ImportError("too many open files")
+            message |= {"event": "refused", "error": "Too many open files"}
+        return message, fds
+
+    monkeypatch.setattr(threading, "excepthook", lambda args: None)
+    monkeypatch.setattr(messages, "receive", failing)
+    with WorkerServer([], method="fork") as server:
+        server.wait_ready(DEADLINE)
+        monkeypatch.setattr(fork_server, "limit_step", refuse)
+        with pytest.raises((WorkerStartError, WorkerDiedError)):
+            server.spawn(WorkerSpec("a", "os:abort", {}, dict(os.environ), "/", None, 2, 2))
+
+
+def refuse(text: str) -> None:
+    if "could not be forked" in text:
+        raise ImportError(text)
+
+
+def test_what_names_a_limit_is_loaded_before_the_limit_is_reached() -> None:
+    program = "import sys, tf1sessions.pools.resource_limits; assert 'resource' in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,35 @@ def test_config_with_wrong_value() -> None: ...
 def test_share(tf1_session: Any) -> None: ...
 
 
+class Odd(int):
+    """Neither compares, nor can be shown."""
+
+    def __repr__(self) -> str:
+        raise ZeroDivisionError
+
+    def __le__(self, other: object) -> bool:
+        raise ZeroDivisionError
+
+    __lt__ = __gt__ = __ge__ = __eq__ = __index__ = __str__ = __le__  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.tf1(threads=Odd(2))
+def test_odd_threads() -> None: ...
+
+
+@pytest.mark.tf1(share=Odd(2))
+def test_odd_share() -> None: ...
+
+
+@pytest.mark.tf1(nothing=Odd(2))
+def test_odd_keyword() -> None: ...
+
+
+@pytest.mark.tf1(Odd(2))
+def test_odd_value() -> None: ...
+
+
 @pytest.mark.tf1(share="session")
 def test_share_alone(tf1_session: Any) -> None: ...
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tf1sessions.cli.programs import FiniteRange
 from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
@@ -33,13 +33,11 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> str | tu
 _MOST, _MOST_ROWS = 1_000_000_000, 500
 
 
-class _Number(click.FloatRange):
-    """A number of at most :data:`_MOST`, so neither ``nan`` nor ``inf``."""
+class _Number(FiniteRange):
+    """A number of at most :data:`_MOST`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
         if number > _MOST:
             self.fail(f"{value!r} is more than {_MOST:,}.", param, ctx)
         return number

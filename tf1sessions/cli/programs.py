@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from tf1sessions.texts import quoted
 
 __all__ = [
     "CONTEXT_SETTINGS",
+    "FiniteRange",
     "ProgramsCommand",
     "check_programs",
     "check_setting_option",
@@ -97,6 +99,16 @@ def check_setting_option(ctx: click.Context, param: click.Parameter, value: Any)
         return check_setting(str(param.name), value)
     except ValueError as error:
         raise click.BadParameter(f"{error}.") from None
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range, and neither ``nan``, which no bound keeps out, nor infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 def seconds_option(ctx: click.Context, param: click.Parameter, value: float) -> float:

@@ -17,6 +17,7 @@ import click
 
 from tf1sessions.cli.programs import (
     CONTEXT_SETTINGS,
+    FiniteRange,
     ProgramsCommand,
     check_programs,
     check_setting_option,
@@ -50,14 +51,14 @@ __all__ = ["run"]
 )
 @click.option(
     "--ray-cpus",
-    type=click.FloatRange(min=0.0, min_open=True),
+    type=FiniteRange(min=0.0, min_open=True),
     default=1.0,
     metavar="N",
     help="CPUs of the cluster for each job. Default: 1.",
 )
 @click.option(
     "--ray-gpus",
-    type=click.FloatRange(min=0.0),
+    type=FiniteRange(min=0.0),
     default=0.0,
     metavar="N",
     help="GPUs of the cluster for each job; 0.25 is a quarter of one's memory. Default: 0.",

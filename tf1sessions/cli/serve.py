@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
+from tf1sessions.cli.programs import FiniteRange
 from tf1sessions.errors import UsageError
 from tf1sessions.texts import printable
 
@@ -67,7 +68,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 )
 @click.option(
     "--deadline",
-    type=click.FloatRange(0.001, 1e6),
+    type=FiniteRange(0.001, 1e6),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -75,7 +76,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 )
 @click.option(
     "--poll",
-    type=click.FloatRange(0, 1e6),
+    type=FiniteRange(0, 1e6),
     default=2.0,
     show_default=True,
     metavar="SECONDS",
@@ -83,13 +84,13 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 )
 @click.option(
     "--drain",
-    type=click.FloatRange(0, 1e6),
+    type=FiniteRange(0, 1e6),
     default=30.0,
     show_default=True,
     metavar="SECONDS",
     help="How long requests may go on after SIGTERM, or after their version was replaced.",
 )
-@click.option("--memory-mb", type=click.FloatRange(1), metavar="MB", help="How much of the GPU's memory is taken.")
+@click.option("--memory-mb", type=FiniteRange(1), metavar="MB", help="How much of the GPU's memory is taken.")
 @click.option(
     "--lanes",
     type=click.IntRange(1, 64),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf1sessions.cli.formatting import duration
+from tf1sessions.cli.programs import FiniteRange
 from tf1sessions.texts import printable
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def warm() -> None:
 @warm.command(context_settings=_CONTEXT_SETTINGS)
 @click.option(
     "--idle",
-    type=click.FloatRange(0.1, 10_000),
+    type=FiniteRange(0.1, 10_000),
     default=30.0,
     metavar="MINUTES",
     help="How long it stays when nothing uses it. Default: 30.",

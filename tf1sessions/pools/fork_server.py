@@ -292,6 +292,15 @@ class _ServerLink(abc.ABC):
     # -- the reader thread --
 
     def _read(self) -> None:
+        try:
+            self._take_messages()
+        except BaseException:
+            self._kill()  # nothing reads its messages any more, for which callers would wait for ever
+            raise
+        finally:
+            self._server_ended()
+
+    def _take_messages(self) -> None:
         while True:
             message, _ = messages.receive(self._control)
             if message is None:
@@ -305,17 +314,17 @@ class _ServerLink(abc.ABC):
                     handle.pid, handle.cold_reasons = message["pid"], tuple(message["cold"])
                     handle._accepted.set()
                 case "refused" if handle:
-                    del self._handles[message["job"]]
                     text = f"The worker {handle.name!r} could not be forked, twice: {message['error']}"
-                    handle._end(None, WorkerStartError(text, next_step=limit_step(text)))
+                    error = WorkerStartError(text, next_step=limit_step(text))
+                    del self._handles[message["job"]]  # from here on it ends, or else _server_ended() would end it
+                    handle._end(None, error)
                 case "ended" if handle:
-                    del self._handles[message["job"]]
                     result = {key: message[key] for key in message.keys() - {"event", "job", "leftovers"}}
                     name, leftovers = signal_name_of(message["returncode"]), tuple(message["leftovers"])
+                    del self._handles[message["job"]]
                     handle._end(WorkerResult(signal_name=name, leftovers=leftovers, **result))
                 case event:
                     self._on_event(event, message)
-        self._server_ended()
 
     def _server_ended(self) -> None:
         returncode = self._wait_for_end()

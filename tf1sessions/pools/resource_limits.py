@@ -9,6 +9,9 @@ import sys
 
 from tf1sessions.errors import WorkerStartError
 
+if sys.platform != "win32":  # at once: when a limit is reached, its file may not be opened any more
+    import resource
+
 __all__ = ["limit_step", "start_error"]
 
 # By limit: its command, its unit, how many of that are shown as one, and what those write that it stops.
@@ -33,8 +36,6 @@ def limit_step(text: str) -> str | None:
     """Return what to do about the limit that an error or a process's output is about; None if it is about none."""
     if sys.platform == "win32":
         return None
-    import resource
-
     for name, (command, unit, size, signs) in _LIMITS.items():
         soft, _ = resource.getrlimit(getattr(resource, name, resource.RLIMIT_DATA))
         if soft != resource.RLIM_INFINITY and any(sign in text for sign in signs):

@@ -24,6 +24,7 @@ logger = logging.getLogger("tf1sessions.serving")
 
 _HEAD_SECS = 10.0  # for the head of a request, and for the next one of a connection; arbitrary
 _READ_SECS, _READ_BYTES = 30.0, 16 << 10  # of an answer that waits, so much must be taken in so long; arbitrary
+_USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # for which asyncio waits
 _CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
 
 
@@ -131,6 +132,7 @@ class HttpServer:
             self._server.should_exit = True
 
         self._stop = stop
+        self._loop.set_exception_handler(self._on_loop_error)
         if signals:
             for signum in (signal.SIGTERM, signal.SIGINT):
                 self._loop.add_signal_handler(signum, stop)
@@ -141,6 +143,14 @@ class HttpServer:
                 self._loop = None
             for listener in self._listeners:
                 listener.close()
+
+    def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Say in a line that no connection can be taken; asyncio shows a traceback, and tries it again each second."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in _USED_UP:
+            logger.error("no connection can be taken: %s (it is tried again; `ulimit -n` is the limit)", error.strerror)
+        elif not (self._server.should_exit and isinstance(error, ValueError)):  # as such a try after the end raises
+            loop.default_exception_handler(context)
 
     def stop(self) -> None:
         """Take no new connections, let requests end, and return from :meth:`run`; afterwards it does nothing.

@@ -1,4 +1,4 @@
-"""Findings of code of ours in a program's process, for another process to read: whole at every moment, or lost.
+"""Findings in a program's process, for another process to read: whole at every moment, or said to be lost.
 
 Data flow::
 

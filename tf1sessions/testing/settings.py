@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,7 +80,7 @@ KEYWORDS: dict[str, tuple[_Check, str, str]] = {
     "threads": (is_threads, _THREADS, "run the body in so many threads at once"),
     "iterations": (_is_whole(1), _WHOLE, "run the body so many times, in each thread"),
     "share": (
-        lambda value: value in ("session", "graph"),
+        lambda value: isinstance(value, str) and value in ("session", "graph"),
         'Give "session" or "graph", or leave it out: then each thread has its own.',
         'what the threads have in common: "session" or "graph"',
     ),
@@ -383,15 +384,27 @@ def _keywords(item: pytest.Item, markers: Sequence[pytest.Mark]) -> dict[str, An
     given: dict[str, Any] = {}
     for marker in reversed(markers):
         if marker.args:
-            raise _wrong(item, f"tf1({marker.args[0]!r})", f"Give keywords: {', '.join(KEYWORDS)}.")
+            raise _wrong(item, f"tf1({_shown(marker.args[0])})", f"Give keywords: {', '.join(KEYWORDS)}.")
         given |= marker.kwargs
     for name, value in given.items():
         if name not in KEYWORDS:
-            raise _wrong(item, f"tf1({name}={value!r}): there is no {name!r}", f"Give one of {', '.join(KEYWORDS)}.")
+            what = f"tf1({name}={_shown(value)}): there is no {name!r}"
+            raise _wrong(item, what, f"Give one of {', '.join(KEYWORDS)}.")
         check, expected, _ = KEYWORDS[name]
-        if value is not None and not check(value):
-            raise _wrong(item, f"tf1({name}={value!r})", expected)
+        try:
+            fits = value is None or check(value)
+        except Exception:  # of comparisons of the value's own class, which is none that was asked for
+            fits = False
+        if not fits:
+            raise _wrong(item, f"tf1({name}={_shown(value)})", expected)
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _shown(value: Any) -> str:
+    """Return a value as an error names it, whatever its class makes of ``repr``."""
+    shown = reprlib.Repr()
+    shown.maxstring = shown.maxother = shown.maxlong = 200
+    return shown.repr(value)
 
 
 def _can_run_in_threads(item: pytest.Item, given: Mapping[str, Any], settings: Settings) -> bool:

@@ -101,7 +101,7 @@ def build(
 
     def run(command: list[str]) -> None:
         commands.append(tuple(command))
-        run_compiler(command, own)
+        run_compiler(command, own, folder)
 
     with tempfile.TemporaryDirectory(prefix="tf1sessions-build-op-") as folder:
         sources.write(folder, numbered=True)

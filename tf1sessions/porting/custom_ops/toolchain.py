@@ -220,14 +220,19 @@ def first_error(said: str, own: frozenset[str]) -> Diagnostic:
     return Diagnostic(place["file"], int(place["line"]), found["text"], f"{found['file']}:{line}", len(errors))
 
 
-def run_compiler(command: Sequence[str], own: frozenset[str]) -> str:
+def run_compiler(command: Sequence[str], own: frozenset[str], temporary: str) -> str:
     """Run a compiler in a group of processes that ends with it, and return what it wrote.
+
+    Args:
+        command: The compiler with its arguments.
+        own: The files in which errors are the user's.
+        temporary: A folder for its temporary files: it removes none of them when it is killed.
 
     Raises:
         BuildError: It failed; the message is its first error.
         UnsupportedEnvironmentError: It could not be started.
     """
-    env = os.environ | {"LC_ALL": "C", "GCC_COLORS": ""}
+    env = os.environ | {"LC_ALL": "C", "GCC_COLORS": "", "TMPDIR": temporary}
     started: list[subprocess.Popen[str]] = []
 
     def start() -> None:
