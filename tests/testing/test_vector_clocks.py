@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import gc
 import random
@@ -332,3 +333,19 @@ def test_a_finalizer_that_acquires_in_the_middle_of_an_acquire() -> None:
     clocks._published[id(first_token)] = reference, Snapshot(clock, clock)
     clocks.acquire(first_token)
     assert clocks.is_before(first, first_count) and clocks.is_before(second, second_count)
+
+
+def test_a_finalizer_that_runs_before_python_knows_the_thread() -> None:
+    clocks = VectorClocks()
+
+    def body() -> None:
+        early = clocks.thread()
+        assert early.start_unseen and early.name.startswith("Dummy-")
+        clocks.begin("worker", ("line",))
+        assert clocks.thread() is early
+        found.append((early.name, early.start_unseen, early.start_stack))
+
+    found: list[Any] = []
+    ended = threading.Event()
+    _thread.start_new_thread(lambda: (body(), ended.set()), ())
+    assert ended.wait(30) and found == [("worker", False, ("line",))]

@@ -154,6 +154,9 @@ class VectorClocks:
     def begin(self, name: str, start_stack: tuple[str, ...] = ()) -> None:
         """Note that the calling thread's start was seen, and where."""
         self._local.name, self._local.start_stack = name, start_stack
+        state: ThreadState | None = vars(self._local).get("state")
+        if state is not None:  # a finalizer has run in it before Python knew the thread
+            state.name, state.start_unseen, state.start_stack = name, False, start_stack
 
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""
