@@ -162,6 +162,13 @@ def test_a_rank_that_removes_its_run_folder_has_called_init(tmp_path: Path, monk
     assert Marks(tmp_path).has_server("rank:0")
 
 
+def test_a_task_is_quicker_than_the_news_of_its_start(watcher: Any, marks: Marks) -> None:
+    marks.set_server("worker:1")
+    marks.set_joined("worker:1")
+    watcher.begin(SECOND)
+    assert marks.has_server("worker:1") and marks.has_joined("worker:1")
+
+
 def test_a_task_that_starts_again_is_not_through(watcher: Any, marks: Marks, tmp_path: Path) -> None:
     marks.set_through("worker:0")
     watcher._release_those_through()

@@ -308,7 +308,7 @@ class _ServerWatcher:
             thread.join()
 
     def begin(self, index: int) -> None:
-        """A task was started."""
+        """A task was started. It may have set marks by now."""
         with self._lock:
             self._at_work.add(index)
             if index in self._trains:
@@ -316,7 +316,6 @@ class _ServerWatcher:
                 self._alone = None
                 if self.marks is not None:
                     self.marks.set_last(None)
-                    self.marks.forget(self._tasks[index].name)
             if index in self._ports:
                 self._started[index] = time.monotonic()
 
@@ -327,6 +326,8 @@ class _ServerWatcher:
             if index in self._training:
                 self._training.remove(index)
                 self._any_through = self._any_through or is_done
+            if self.marks is not None and index in self._trains and not is_done:
+                self.marks.forget(self._tasks[index].name)  # now: one that starts again may be quick to set them
             self._started.pop(index, None)
             self._to_end.pop(index, None)
 
