@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.porting import recorder, trace_comparison, traces
+from tf1sessions.porting import recorder, session_matching, trace_comparison, traces
+from tf1sessions.porting.rewriting import verification
 from tf1sessions.runtime import private, tf
 
 tf.disable_v2_behavior()
@@ -244,6 +245,57 @@ def check_races_are_reported() -> None:
             sess.run([loss, read])
     _, training, plain = found[0].kinds
     assert (training.races, plain.races) == ({"read:0": ("step",)}, {}), (training.races, plain.races)
+
+
+def raced(value: int, factor: float = 1.0) -> traces.Trace:
+    """Record a call that fetches a step and changes it, in no order; ``value`` makes what it gets surely another."""
+    with recording() as found:
+        step = variable(0, "step")
+        fetches = [step.assign_add(1).op, tf.add(step, value, name="read"), tf.multiply(2.0, factor, name="loss")]
+        with tf.Session() as sess:
+            sess.run(step.initializer)
+            sess.run(fetches)
+    return found[0]
+
+
+def check_a_verified_step_may_differ_by_chance_alone() -> None:
+    before = raced(0)
+    found = verification._compared("functions", before, raced(5), "tf2")
+    assert found.is_kept and found.outcome == "equal", found.text
+    assert found.text.endswith("equal, but for read:0: before or after the same call changes step is chance"), (
+        found.text
+    )
+    found = verification._compared("functions", before, raced(5, factor=2.0), "tf2")
+    assert not found.is_kept and found.outcome == "different", found.text
+
+
+def check_the_order_of_fetches_does_not_matter() -> None:
+    recorded = []
+    for turned in (False, True):
+        with recording() as found, tf.Session() as sess:
+            fetches = [tf.constant(1.0, name="one"), tf.constant([2, 3], name="two")]
+            sess.run(fetches[::-1] if turned else fetches)
+        recorded.append(found[0])
+    result = trace_comparison.compare(*recorded)
+    assert result.same and result.calls == 1 and not result.notes, result
+
+
+def check_questions_for_missing_values_are_no_calls_of_a_legacy_graph() -> None:
+    recorded = []
+    for asks in (True, False):
+        with recording() as found:
+            value = variable(1.0)
+            ready = tf.report_uninitialized_variables(name="ready")
+            text = tf.constant([b"x"], name="text")
+            with tf.Session() as sess:
+                sess.run(value.initializer)
+                if asks:
+                    assert not sess.run(ready).size
+                sess.run(text)
+        recorded.append(found[0])
+    assert trace_comparison.compare(*recorded).unmatched
+    result = trace_comparison.compare(*map(session_matching.as_one_session, recorded))
+    assert result.same and result.calls == 2, result
 
 
 def check_a_rate_of_a_counter_is_reported() -> None:

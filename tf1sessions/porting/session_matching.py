@@ -42,13 +42,15 @@ def with_sessions_of(left: Trace, right: Trace) -> Trace:
 
 
 def as_one_session(trace: Trace) -> Trace:
-    """Return a trace as a LegacyGraph makes it of the same program: its graph has one set of variables for all sessions
-    and a LegacySaver makes no request.
+    """Return a trace as a LegacyGraph makes it of the same program, whose sessions have one set of variables.
+
+    They always have values, so that no session asks which have none, and a LegacySaver makes no request.
     """
     first: dict[int, int] = {}
     numbers = {number: first.setdefault(entry["graph"], number) for number, entry in trace.sessions.items()}
-    saves = [number for number, kind in enumerate(trace.kinds) if any(map(_FILE_OF_SAVER.search, kind.feeds))]
-    if all(number == new for number, new in numbers.items()) and not saves:
+    saves = {number for number, kind in enumerate(trace.kinds) if any(map(_FILE_OF_SAVER.search, kind.feeds))}
+    dropped = sorted(saves | _questions_for_missing_values(trace))
+    if all(number == new for number, new in numbers.items()) and not dropped:
         return trace
     found = _numbered(trace, numbers)
     begins, ends = set(first.values()), {numbers[number]: number for number in sorted(numbers)}
@@ -59,8 +61,23 @@ def as_one_session(trace: Trace) -> Trace:
         and (each.role != "last" or ends[numbers[each.session]] == each.session)
     }
     found.series = tuple(each for index, each in enumerate(found.series) if index in kept)
-    found.table = found.table[~np.isin(found.table[:, 3], saves)]
+    found.table = found.table[~np.isin(found.table[:, 3], dropped)]
     return found
+
+
+def _questions_for_missing_values(trace: Trace) -> set[int]:
+    """Return the kinds of calls that fetch names alone, and never got one: report_uninitialized_variables() of a
+    session that has been initialised.
+    """
+    names: dict[tuple[int, str], bool] = {}  # (graph, fetch) -> whether all of its values are texts, and empty
+    for series in trace.find("fetch"):
+        key = int(trace.sessions[series.session]["graph"]), series.name
+        names[key] = names.get(key, True) and series.dtype == "string" and 0 in series.shape
+    return {
+        number
+        for number, kind in enumerate(trace.kinds)
+        if kind.fetches and not kind.targets and all(names.get((kind.graph, name), False) for name in kind.fetches)
+    }
 
 
 def _numbered(trace: Trace, numbers: Mapping[int, int]) -> Trace:

@@ -50,7 +50,15 @@ class Alignment:
                 (self.notes if _looks_at_the_step(kind) else self.unmatched).append(text)
 
     def _otherwise_named(self, ours: list[Any], theirs: list[Any]) -> Iterator[tuple[Any, Any]]:
-        """Pairs kinds that look alike but for their names, in order."""
+        """Pairs kinds that look alike but for the order of their names, and then those that do but for the names."""
+        for key in list(ours):
+            for other in theirs:
+                if list(map(sorted, key[1:])) == list(map(sorted, other[1:])) and key[0] == other[0]:
+                    ours.remove(key)
+                    theirs.remove(other)
+                    self.renamed_kinds[key] = other
+                    yield key, other
+                    break
         for key in ours:
             for other in theirs:
                 if key[0] == other[0] and [len(part) for part in key[1:]] == [len(part) for part in other[1:]]:

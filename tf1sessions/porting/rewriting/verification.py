@@ -475,7 +475,27 @@ def _compared(step: str, before: Trace, after: Trace, seeds: str) -> StepVerific
         return StepVerification(
             step, True, "equal", f"{result.calls:,} calls and {values:,} values are equal {how}", result
         )
+    if chance := _chance_alone(held, result):
+        values = sum(tensor.compared for tensor in result.tensors if tensor.equal)
+        text = f"{result.calls:,} calls and {values:,} values are equal, but for {chance}"
+        return StepVerification(step, True, "equal", text, result)
     return StepVerification(step, False, "different", "; ".join(_first_difference(held, result)), result)
+
+
+def _chance_alone(held: ComparedTraces, result: TraceComparison) -> str:
+    """Return what differs by chance, where nothing else differs; else nothing.
+
+    A call that fetches a variable and changes it, in no order, gives its value before the change or after it. The
+    variable itself has been compared, and is equal.
+    """
+    races = {name: read for kind in held.alignment.left.kinds for name, read in kind.races.items() if name}
+    differing = [tensor for tensor in result.tensors if not tensor.equal]
+    fetched = all(tensor.role in ("fetch", "extra") and tensor.name in races for tensor in differing)
+    if result.unmatched or not fetched or len(differing) == len(result.tensors):
+        return ""
+    read = dict.fromkeys(name for tensor in differing for name in races[tensor.name])
+    names = ", ".join(tensor.name for tensor in differing)
+    return f"{names}: before or after the same call changes {', '.join(read)} is chance"
 
 
 def _with_checkpoints(found: StepVerification, before: Path, after: Path) -> StepVerification:
