@@ -939,3 +939,34 @@ def check_sessions_closed_by_the_collector_do_not_block_the_watchdog() -> None:
         done = in_threads(1, work)
         assert done == [None], done
         other.close()
+
+
+def check_feeds_that_tensorflow_would_ignore_are_refused() -> None:
+    off = tf.ConfigProto()
+    off.graph_options.rewrite_options.arithmetic_optimization = off.graph_options.rewrite_options.OFF
+    rewritten = {
+        "square": lambda x: x * x,
+        "twice": lambda x: x + tf.identity(x),
+        "of equal constants": lambda x: tf.add_n([tf.constant([[0.7]]), tf.constant([[0.7]])]),
+        "of equal operations": lambda x: tf.exp(x) * tf.exp(x),
+        "a transposition taken back": lambda x: tf.transpose(tf.transpose(x)),
+        "a sign taken back": lambda x: tf.negative(tf.negative(x)),
+    }
+    others = {
+        "product": lambda x: x * (x + 1.0),
+        "of draws": lambda x: tf.random.uniform([1, 1], seed=1) + tf.random.uniform([1, 1], seed=1),
+        "transposition": lambda x: tf.transpose(x),
+        "square that is read by identity": lambda x: tf.identity(x * x),
+        "sign": lambda x: -x,
+    }
+    for is_refused, table in ((True, rewritten), (False, others)):
+        for name, made in table.items():
+            for config in (None, off):
+                with new_session(config=config) as session:
+                    fed = made(tf.placeholder_with_default([[0.7]], [1, 1]))
+                    fetched = fed * 3.0 + 1.0
+                    if is_refused and config is None:
+                        error = raises(errors.UsageError, session.run, fetched, {fed: [[5.0]]})
+                        assert "would change nothing" in str(error) and fed.name in str(error), error
+                    else:
+                        assert session.run(fetched, {fed: [[5.0]]}).tolist() == [[16.0]], name

@@ -11,6 +11,7 @@ Files::
     stacks.py           looking at the stacks of other threads
     watchdog.py         names calls that wait for ever
     feed_values.py      fed values: converted, checked, and kept apart from results
+    ignored_feeds.py    feeds that TensorFlow's optimizer would pass over, refused
     request_keys.py     what distinguishes the shape of one request from others
     plans.py            CompiledRequest; Plan, which checks the values of a run and calls it
     session_calls.py    the compiled requests and plans of a session

@@ -10,6 +10,7 @@ from typing import Any
 from tf1sessions.errors import ConfigError, ExecutionModeError
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.feed_values import Feed
+from tf1sessions.sessions.ignored_feeds import refuse_ignored_feeds
 from tf1sessions.sessions.operations import judge, prune
 from tf1sessions.sessions.plans import CompiledRequest, Forbidden, RequestPlan, assembler
 
@@ -67,6 +68,7 @@ class SessionCalls:
             self._one_thread = _one_thread(session._config)
             self._looked = True
         with session.graph._session_run_lock():  # another thread that adds operations would disturb the reading
+            refuse_ignored_feeds(feeds, session._config)
             judgement = judge(
                 prune(fetches, targets, feeds), fetches, feeds, refused=self._refused, one_thread=self._one_thread
             )
