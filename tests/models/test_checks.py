@@ -90,6 +90,17 @@ CASES = {
         "new('s', 'Switch', 'x', 'pred').attr['T'].type = 1",
         "of the shape [4] for a single value",
     ),
+    # "Must have a one element tensor", "Asking for tensor of 1 dimensions", abort while the graph is imported
+    "a number of elements that is several": (
+        "q = new('q', 'FIFOQueueV2'); q.attr['component_types'].list.type.append(1); "
+        "d = new('d', 'QueueDequeueManyV2', 'q', 'shape'); d.attr['component_types'].list.type.append(1)",
+        "of the shape [2] for a single value",
+    ),
+    "sizes of parts that are one number": (
+        "t = node['shape'].attr['value'].tensor; t.Clear(); t.dtype = 3; t.int_val.append(1); t.tensor_shape.SetInParent(); "
+        "v = new('v', 'SplitV', 'x', 'shape', 'shape', num_split=1); v.attr['T'].type = 1; v.attr['Tlen'].type = 3",
+        "of the shape [] for a vector",
+    ),
     # "rank must not be negative", aborts
     "255 dimensions of batches": (
         "g = new('g', 'GatherV2', 'x', 'shape', 'axis', batch_dims=255); g.attr['Tparams'].type = 1; "

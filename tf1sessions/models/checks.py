@@ -152,18 +152,23 @@ def _base(dtype: int) -> int:
     return dtype - 100 if dtype > 100 else dtype
 
 
-#: Operand -> what TensorFlow reads it as while it optimises, without looking, if it is a constant.
+#: Operands that TensorFlow reads without looking, if they are constants, while it imports or optimises a graph: as a
+#: single value, or as a vector.
 _SINGLE = {("Switch", 1), ("RefSwitch", 1)}
+_SINGLE |= {(f"QueueDequeue{many}{version}", 1) for many in ("Many", "UpTo") for version in ("", "V2")}
+_VECTORS = {("SplitV", 1)}
 
 
 def _operands(node: Any, nodes: dict[str, Any]) -> Iterator[str]:
     for index, entry in enumerate(node.input):
-        if (node.op, index) in _SINGLE:
-            source = nodes.get(node_of(entry))
-            if source is not None and source.op == "Const":
-                dims = [dim.size for dim in source.attr["value"].tensor.tensor_shape.dim]
-                if math.prod(dims) != 1:
-                    yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for a single value"
+        source = nodes.get(node_of(entry))
+        if source is None or source.op != "Const":
+            continue
+        dims = [dim.size for dim in source.attr["value"].tensor.tensor_shape.dim]
+        if (node.op, index) in _SINGLE and math.prod(dims) != 1:
+            yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for a single value"
+        if (node.op, index) in _VECTORS and len(dims) != 1:
+            yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for a vector"
 
 
 # ---------------------------------------------------------------------------------------------------- definitions

@@ -472,7 +472,7 @@ def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
     try:
         with gs.as_default():
             upgrades.importing(tf.import_graph_def, lambda: _nothing)(graph_def, name="")
-    except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:
+    except (ValueError, TypeError, LookupError, tf.errors.OpError) as error:
         gs.close()
         raise ModelError(
             f"TensorFlow refuses the graph: {error}",

@@ -98,7 +98,7 @@ def infer(
             graph, one_row = _imported(*_for_one_row(artifact, graph_index, wanted, face))
         except ValueError:  # sizes that are written elsewhere in the graph do not agree with one row
             graph, one_row = _imported(*_for_one_row(artifact, graph_index, wanted, None))
-    except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:  # what an import raises
+    except (ValueError, TypeError, LookupError, tf.errors.OpError) as error:  # what an import raises
         reason = str(error).partition("\n")[0]
         note = f"shapes are those that the file has, because TensorFlow cannot import the graph as it is: {reason}"
         return Shapes(recorded, "the file", False, (note,))
