@@ -97,7 +97,8 @@ CASES = {
         "of the shape [2] for a single value",
     ),
     "sizes of parts that are one number": (
-        "t = node['shape'].attr['value'].tensor; t.Clear(); t.dtype = 3; t.int_val.append(1); t.tensor_shape.SetInParent(); "
+        "t = node['shape'].attr['value'].tensor; t.Clear(); t.dtype = 3; t.int_val.append(1); "
+        "t.tensor_shape.SetInParent(); "
         "v = new('v', 'SplitV', 'x', 'shape', 'shape', num_split=1); v.attr['T'].type = 1; v.attr['Tlen'].type = 3",
         "of the shape [] for a vector",
     ),
