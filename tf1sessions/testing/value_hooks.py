@@ -12,6 +12,7 @@ Data flow::
 from __future__ import annotations
 
 import _thread
+import concurrent.futures
 import sys
 import threading
 import weakref
@@ -49,7 +50,7 @@ class HeldArrays:
     """Arrays that runs use now. What writes to one meanwhile gets NumPy's error, at its own line; views are compared.
 
     Args:
-        detector: Gets a report for each such error that ends a thread.
+        detector: Gets a report for each such error that ends a thread or a job, or that a Coordinator is given.
 
     Thread-safety: any thread may call any method.
     """
@@ -105,15 +106,30 @@ class HeldArrays:
                 array.flags.writeable = True
 
     def patches(self) -> Iterator[Patch]:
-        """Yield the hook of what ends threads."""
-        before = threading.excepthook
+        """Yield the hooks of what gets the errors of threads and jobs."""
+        excepthook = threading.excepthook
+        set_exception = concurrent.futures.Future.set_exception
+        request_stop = tf.train.Coordinator.request_stop
 
-        def new_hook(args: Any) -> None:
-            if isinstance(args.exc_value, ValueError) and "read-only" in str(args.exc_value):
-                self._report(args.exc_traceback)
-            before(args)
+        def new_excepthook(args: Any) -> None:
+            self._look_at(args.exc_value)
+            excepthook(args)
 
-        yield threading, "excepthook", new_hook
+        def new_set_exception(future: Any, exception: Any) -> None:
+            self._look_at(exception)
+            set_exception(future, exception)
+
+        def new_request_stop(coordinator: Any, ex: Any = None) -> Any:
+            self._look_at(ex[1] if isinstance(ex, tuple) and len(ex) > 1 else ex)
+            return request_stop(coordinator, ex)
+
+        yield threading, "excepthook", new_excepthook
+        yield concurrent.futures.Future, "set_exception", new_set_exception
+        yield tf.train.Coordinator, "request_stop", new_request_stop
+
+    def _look_at(self, error: Any) -> None:
+        if isinstance(error, ValueError) and "read-only" in str(error):
+            self._report(error.__traceback__)
 
     def _report(self, trace: TracebackType | None) -> None:
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import tensorflow as tf
@@ -65,6 +66,42 @@ def buffer_normalized_in_place():
         np.divide(batch, 2.0, out=batch)
 
     together(lambda: sess.run(y, {x: batch}), fill)
+    sess.close()
+
+
+@planted("fed array written during its run")
+def buffer_filled_by_a_job_whose_result_nobody_reads():
+    sess, x, y, begun = slow_session()
+    batch = np.zeros(1000, np.float32)
+
+    def fill():
+        begun.wait(30)
+        batch[:] = 1.0
+
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(fill)
+        sess.run(y, {x: batch})
+    sess.close()
+
+
+@planted("fed array written during its run")
+def buffer_filled_by_a_thread_of_a_coordinator():
+    sess, x, y, begun = slow_session()
+    batch = np.zeros(1000, np.float32)
+    coord = tf.train.Coordinator()
+
+    def fill():
+        with coord.stop_on_exception():
+            begun.wait(30)
+            batch[:] = 1.0
+
+    thread = threading.Thread(target=fill)
+    thread.start()
+    sess.run(y, {x: batch})
+    try:
+        coord.join([thread])
+    except ValueError as error:
+        assert "read-only" in str(error)
     sess.close()
 
 
