@@ -23,7 +23,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,6 +37,8 @@ from tf1sessions.testing.settings import (
     ItemPlan,
     Settings,
     ThreadInfo,
+    fixture_names,
+    near_fixtures,
     read_plan,
     read_settings,
 )
@@ -197,6 +199,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(str(error)) from error
         if plan.timeout is not None and config.pluginmanager.hasplugin("timeout"):
             _limit(item, plan.timeout)
+    if items:
+        _warn_of_unknown_fixtures(items[0].session, config.stash[_SETTINGS].each_thread)
+
+
+def _warn_of_unknown_fixtures(session: pytest.Session, asked: Iterable[str]) -> None:
+    """Name fixtures of ``tf1_each_thread`` that no test has; no error, as a part of the tests may be run alone."""
+    known = fixture_names(session)
+    for name in sorted(frozenset(asked) - known) if known else ():
+        text = f"tf1_each_thread: there is no fixture {name!r} in these tests. {near_fixtures(name, known)}"
+        try:
+            warnings.warn(pytest.PytestConfigWarning(text), stacklevel=1)
+        except pytest.PytestConfigWarning as error:  # where warnings are errors; pytest would take it for its own
+            raise pytest.UsageError(str(error)) from error
 
 
 def _limit(item: pytest.Item, secs: float) -> None:

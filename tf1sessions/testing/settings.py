@@ -8,6 +8,7 @@ Data flow::
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import reprlib
@@ -29,6 +30,8 @@ __all__ = [
     "Option",
     "Settings",
     "ThreadInfo",
+    "fixture_names",
+    "near_fixtures",
     "read_plan",
     "read_settings",
 ]
@@ -422,10 +425,13 @@ def _each_thread(item: pytest.Item, asked: Sequence[str], settings: Settings) ->
     """Return the fixtures that each thread makes for itself: those that are asked for, and all that need one of them.
 
     Raises:
-        UsageError: The marker asks for one that only the main thread can make.
+        UsageError: The marker asks for one that is not there, or that only the main thread can make.
     """
     found = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    known = fixture_names(item.session)  # a marker of a whole module may name one that not every test has
     for name in asked:
+        if known and name not in found and name not in known:
+            raise _wrong(item, f"tf1(each_thread={name!r}): there is no fixture {name!r}", near_fixtures(name, known))
         reason = _made_once(name, found[name][-1]) if name in found else None
         if reason is not None:
             raise _wrong(item, f"tf1(each_thread={name!r}): {reason}", "Leave it out.")
@@ -440,6 +446,21 @@ def _each_thread(item: pytest.Item, asked: Sequence[str], settings: Settings) ->
         if chosen == more:
             return chosen
         chosen = frozenset(more)
+
+
+def fixture_names(session: pytest.Session) -> frozenset[str]:
+    """Return the names of all fixtures of what has been collected so far, and of plugins.
+
+    Empty under a pytest that keeps them in none of the tables that are known of its releases.
+    """
+    tables = ("_arg2fixturedefs", "_arg2node2fixturedefs", "_arg2nodeid2fixturedefs")  # the first: older ones
+    return frozenset(name for table in tables for name in getattr(session._fixturemanager, table, ()))
+
+
+def near_fixtures(name: str, known: Iterable[str]) -> str:
+    """Return what to do about the name of a fixture that is not there."""
+    near = difflib.get_close_matches(name, sorted(known), 1)
+    return f"Did you mean {near[0]!r}?" if near else "Give one that `pytest --fixtures` lists."
 
 
 def _made_once(name: str, definition: pytest.FixtureDef[Any]) -> str | None:
