@@ -101,6 +101,18 @@ def test_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         read_sources([str(tmp_path / "op.cc")])
 
 
+def test_pipe_that_is_included_is_named(tmp_path: Path) -> None:
+    """The compiler would wait for it. A folder of a header's name it passes over, as it does what is not there."""
+    source = write(tmp_path / "a.cc", '#include "pipe.h"\n')
+    os.mkfifo(tmp_path / "pipe.h")
+    with pytest.raises(UsageError, match=f"{tmp_path}/pipe.h is not a file.*from #include in {source}"):
+        read_sources([source])
+    other = write(tmp_path / "b.cc", '#include "folder.h"\n')
+    (tmp_path / "folder.h").mkdir()
+    header = write(tmp_path / "include/folder.h", "")
+    assert list(read_sources([other], [str(tmp_path / "include")]).files) == [other, header]
+
+
 @pytest.mark.parametrize(("name", "cuda"), [("a.cu", True), ("a.cu.cc", True), ("a.cc", False), ("cu.cc", False)])
 def test_sources_of_cuda(name: str, cuda: bool) -> None:
     assert is_cuda(name) is cuda
