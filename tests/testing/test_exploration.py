@@ -486,6 +486,12 @@ def test_wrong_calls() -> None:
         explore(print, replay="A:start")
 
 
+@pytest.mark.parametrize("order", ["A\u0663 B2", "A\uff13", "A\u00b3", "\u0391 B", "A\u2082"])
+def test_an_order_has_the_letters_and_digits_of_ascii(order: str) -> None:
+    with pytest.raises(UsageError, match="is no part of an order"):
+        parse(order)
+
+
 @pytest.mark.parametrize("order", ["A99999999999999999999", "B1000000 A", "A" + "9" * 5000, "A600000 B600000"])
 def test_an_order_of_more_steps_than_memory_holds(order: str) -> None:
     with pytest.raises(UsageError, match="has more than 1,000,000 steps"):
