@@ -1,10 +1,11 @@
-"""Small files that a user names, read and written as a whole.
+"""Small files that a user names, read and written as a whole; folders that are there for a while, removed.
 
 A name may be anything: a device has no end, a pipe may never answer, and neither must be replaced by a file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -13,7 +14,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-__all__ = ["NOT_ARRAYS", "open_own", "open_regular", "read_whole", "walk", "write_whole"]
+__all__ = [
+    "NOT_ARRAYS",
+    "open_own",
+    "open_regular",
+    "read_whole",
+    "remove_folder",
+    "temporary_folder",
+    "walk",
+    "write_whole",
+]
 
 #: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one, which may claim any size.
 NOT_ARRAYS = (
@@ -113,6 +123,48 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[str]:
+    """Give a new folder among the temporary ones, and remove it at the end by :func:`remove_folder`."""
+    import tempfile  # here: what only reads starts sooner
+
+    folder = tempfile.mkdtemp(prefix=prefix)
+    try:
+        yield folder
+    finally:
+        remove_folder(folder)
+
+
+def remove_folder(folder: str | os.PathLike[str]) -> None:
+    """Remove a folder of this program with all that is in it, as far as that can be removed.
+
+    Read-only folders go, too, and it goes where no descriptor but one is left, or none and no file is in it:
+    ``shutil.rmtree`` needs two, and one more for each level.
+    """
+    import shutil
+
+    with contextlib.suppress(RecursionError):  # before Python 3.13, below 1,000 levels
+        shutil.rmtree(folder, ignore_errors=True)
+    folders = [os.fspath(folder)] if os.path.lexists(folder) else []
+    for inner in folders:  # which grows
+        with contextlib.suppress(OSError):
+            os.chmod(inner, 0o700)
+        try:
+            with os.scandir(inner) as entries:
+                found = list(entries)
+        except OSError:
+            continue
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            else:
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+    for inner in reversed(folders):
+        with contextlib.suppress(OSError):
+            os.rmdir(inner)
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
