@@ -7,6 +7,7 @@ import os
 import resource
 import stat
 import threading
+import tracemalloc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -33,6 +34,21 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
         read_whole(tmp_path)
     with pytest.raises(FileNotFoundError):
         read_whole(tmp_path / "none")
+
+
+def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
+    """However much it might have; and what says that it has no bytes, as those of /proc do, is read to its end."""
+    file = tmp_path / "file"
+    file.write_bytes(bytes(100_000))
+    tracemalloc.start()
+    try:
+        assert len(read_whole(file)) == 100_000
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert len(read_whole("/proc/self/maps")) > 1000
+    with pytest.raises(OSError, match="more than 1,000 bytes"):
+        read_whole("/proc/self/maps", 1000)
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

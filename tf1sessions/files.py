@@ -31,6 +31,7 @@ NOT_ARRAYS = (
 )  # fmt: skip
 #: The most bytes that are read, where the caller says nothing: no program, table or description is longer.
 MOST_BYTES = 64 << 20
+_PIECE = 1 << 20
 
 
 def open_own(path: str | os.PathLike[str], flags: int) -> int:
@@ -79,7 +80,10 @@ def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
         OSError: It cannot be read, it is not a regular file, or it has more than ``most`` bytes.
     """
     with open_regular(path) as file:
-        data: bytes | None = file.read(most + 1)
+        size = os.fstat(file.fileno()).st_size  # read() takes the memory for what it is asked for, before it reads
+        data: bytes | None = file.read(min(size, most) + 1)
+        while data and size < len(data) <= most and (more := file.read(_PIECE)):  # it has grown; /proc says 0 bytes
+            data += more
     if data is None:  # one of the kernel's own, such as /proc/kmsg, which looks regular
         raise OSError(errno.EAGAIN, "it gives nothing now, and is not waited for", os.fspath(path))
     if len(data) > most:
