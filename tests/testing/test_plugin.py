@@ -243,6 +243,10 @@ _WRONG = {
     "explore_with_iterations": ["tf1(explore=5) with iterations=2", "Leave one of them out."],
     "explore_with_capsys": ["tf1(explore=5) with the fixture 'capsys': it catches what all threads print"],
     "leaks_without_reason": ["tf1_leaks(allow=('threads',))", "Say why"],
+    "odd_leak_as_an_argument": ["tf1_leaks(<Odd instance at", "Say why"],
+    "odd_leaks": ["tf1_leaks(allow=<Odd instance at", "Give some of 'threads'"],
+    "odd_leak": ["there is no kind <Odd instance at", "Give some of 'threads'"],
+    "odd_pool[odd]": ["tf1_pool is <Odd instance at", 'Give "threads" or "processes"'],
     "unknown_leak": ["there is no kind 'treads'", "Give some of 'threads'"],
 }
 

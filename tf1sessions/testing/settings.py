@@ -494,16 +494,17 @@ def _check_pool(item: pytest.Item) -> None:
     names = getattr(item, "fixturenames", ())
     value = params.get("tf1_pool", "threads")
     kind = value.get("kind", "threads") if isinstance(value, dict) else value
-    if "tf1_pool" in names and kind not in POOLS:
+    if "tf1_pool" in names and not (isinstance(kind, str) and kind in POOLS):
         raise _wrong(
-            item, f"tf1_pool is {value!r}", 'Give "threads" or "processes", or a dict with "kind" and arguments.'
+            item, f"tf1_pool is {_shown(value)}", 'Give "threads" or "processes", or a dict with "kind" and arguments.'
         )
 
 
 def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
     allowed: set[str] = set()
     for marker in item.iter_markers("tf1_leaks"):
-        shown = f"tf1_leaks({', '.join([*map(repr, marker.args), *(f'{k}={v!r}' for k, v in marker.kwargs.items())])})"
+        named = (f"{name}={_shown(value)}" for name, value in marker.kwargs.items())
+        shown = f"tf1_leaks({', '.join([*map(_shown, marker.args), *named])})"
         reason, kinds = marker.kwargs.get("reason"), marker.kwargs.get("allow")
         if marker.args or marker.kwargs.keys() - {"allow", "reason"} or not isinstance(reason, str) or not reason:
             raise _wrong(item, shown, 'Say why: tf1_leaks(allow=("threads",), reason="..."), or reason= alone for all.')
@@ -513,11 +514,14 @@ def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
     return frozenset(allowed)
 
 
-def _kinds(item: pytest.Item, shown: str, kinds: Iterable[str]) -> set[str]:
+def _kinds(item: pytest.Item, shown: str, kinds: Any) -> set[str]:
     from tf1sessions.testing.leak_reports import KINDS
 
-    if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise _wrong(item, f"{shown}: there is no kind {unknown[0]!r}", f"Give some of {', '.join(map(repr, KINDS))}.")
+    step = f"Give some of {', '.join(map(repr, KINDS))}."
+    if not isinstance(kinds, (list, tuple, set, frozenset)):
+        raise _wrong(item, shown, step)
+    if unknown := [kind for kind in kinds if not (isinstance(kind, str) and kind in KINDS)]:
+        raise _wrong(item, f"{shown}: there is no kind {_shown(unknown[0])}", step)
     return set(kinds)
 
 
