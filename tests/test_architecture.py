@@ -55,7 +55,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     ),
     "cluster": ("errors", "source", "texts", "horovod", "scripts"),
     "porting": ("errors", "garbage", "source", "texts", "sarif", "files", "runtime", "models", "scripts"),
-    "doctor": ("", "errors", "source", "forks", "runtime", "sessions", "scripts", "contrib"),
+    "doctor": ("", "errors", "source", "files", "forks", "runtime", "sessions", "scripts", "contrib"),
     "testing": ("errors", "texts", "sarif", "files", "runtime", "sessions", "pipelines", "pools", "scripts"),
     "cli": (
         "",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import stat
 import threading
+import tracemalloc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tf1sessions import files
-from tf1sessions.files import read_whole, walk, write_whole
+from tf1sessions.files import read_whole, remove_folder, temporary_folder, walk, write_whole
+from tf1sessions.porting.hidden_folders import hidden_folder
 from tf1sessions.porting.rewriting.writing import copy_tree
 from tf1sessions.source.files import find
 
@@ -30,6 +34,21 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
         read_whole(tmp_path)
     with pytest.raises(FileNotFoundError):
         read_whole(tmp_path / "none")
+
+
+def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
+    """However much it might have; and what says that it has no bytes, as those of /proc do, is read to its end."""
+    file = tmp_path / "file"
+    file.write_bytes(bytes(100_000))
+    tracemalloc.start()
+    try:
+        assert len(read_whole(file)) == 100_000
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert len(read_whole("/proc/self/maps")) > 1000
+    with pytest.raises(OSError, match="more than 1,000 bytes"):
+        read_whole("/proc/self/maps", 1000)
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -129,3 +148,52 @@ def test_a_walk_is_that_of_os(tmp_path: Path) -> None:
     errors: list[OSError] = []
     assert list(walk(tmp_path / "h", errors.append)) == [] == list(walk(tmp_path / "h"))
     assert errors[0].filename == str(tmp_path / "h")
+
+
+@contextlib.contextmanager
+def descriptors(left: int) -> Iterator[None]:
+    """Let so many more files be opened at once while this lasts."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = max(map(int, os.listdir("/proc/self/fd"))) + 1 + left
+    handles = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                handles.append(os.open("/dev/null", os.O_RDONLY))
+        for _ in range(left):
+            os.close(handles.pop())
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for handle in handles:
+            os.close(handle)
+
+
+def fill(folder: Path) -> None:
+    (folder / "a/b/c").mkdir(parents=True)
+    for path in (folder, folder / "a", folder / "a/b/c"):
+        (path / "file").touch()
+    (folder / "a/link").symlink_to(folder)
+    os.mkfifo(folder / "a/pipe")
+    (folder / "a/b").chmod(0o500)
+
+
+def test_folders_go_where_descriptors_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for left in (1, 2, 100):
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(temporary_folder("some-")))
+            fill(folder)
+            stack.enter_context(descriptors(left))
+            remove_folder(folder)
+            assert not os.path.lexists(folder)
+    with temporary_folder("some-") as name:
+        assert os.path.dirname(name) == str(tmp_path)
+        fill(Path(name))
+    with descriptors(1), pytest.raises(OSError, match="Too many"), hidden_folder(str(tmp_path / "out")) as hidden:
+        os.mkdir(f"{hidden}/inner")
+        open(f"{hidden}/inner/file", "wb").close()  # the folder's lock has the last one
+    with descriptors(0), hidden_folder(str(tmp_path / "out")):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -1,10 +1,11 @@
-"""Small files that a user names, read and written as a whole.
+"""Small files that a user names, read and written as a whole; folders that are there for a while, removed.
 
 A name may be anything: a device has no end, a pipe may never answer, and neither must be replaced by a file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -13,7 +14,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-__all__ = ["NOT_ARRAYS", "open_own", "open_regular", "read_whole", "walk", "write_whole"]
+__all__ = [
+    "NOT_ARRAYS",
+    "open_own",
+    "open_regular",
+    "read_whole",
+    "remove_folder",
+    "temporary_folder",
+    "walk",
+    "write_whole",
+]
 
 #: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one, which may claim any size.
 NOT_ARRAYS = (
@@ -21,6 +31,7 @@ NOT_ARRAYS = (
 )  # fmt: skip
 #: The most bytes that are read, where the caller says nothing: no program, table or description is longer.
 MOST_BYTES = 64 << 20
+_PIECE = 1 << 20
 
 
 def open_own(path: str | os.PathLike[str], flags: int) -> int:
@@ -69,7 +80,10 @@ def read_whole(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
         OSError: It cannot be read, it is not a regular file, or it has more than ``most`` bytes.
     """
     with open_regular(path) as file:
-        data: bytes | None = file.read(most + 1)
+        size = os.fstat(file.fileno()).st_size  # read() takes the memory for what it is asked for, before it reads
+        data: bytes | None = file.read(min(size, most) + 1)
+        while data and size < len(data) <= most and (more := file.read(_PIECE)):  # it has grown; /proc says 0 bytes
+            data += more
     if data is None:  # one of the kernel's own, such as /proc/kmsg, which looks regular
         raise OSError(errno.EAGAIN, "it gives nothing now, and is not waited for", os.fspath(path))
     if len(data) > most:
@@ -113,6 +127,48 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[str]:
+    """Give a new folder among the temporary ones, and remove it at the end by :func:`remove_folder`."""
+    import tempfile  # here: what only reads starts sooner
+
+    folder = tempfile.mkdtemp(prefix=prefix)
+    try:
+        yield folder
+    finally:
+        remove_folder(folder)
+
+
+def remove_folder(folder: str | os.PathLike[str]) -> None:
+    """Remove a folder of this program with all that is in it, as far as that can be removed.
+
+    Read-only folders go, too, and it goes where no descriptor but one is left, or none and no file is in it:
+    ``shutil.rmtree`` needs two, and one more for each level.
+    """
+    import shutil
+
+    with contextlib.suppress(RecursionError):  # before Python 3.13, below 1,000 levels
+        shutil.rmtree(folder, ignore_errors=True)
+    folders = [os.fspath(folder)] if os.path.lexists(folder) else []
+    for inner in folders:  # which grows
+        with contextlib.suppress(OSError):
+            os.chmod(inner, 0o700)
+        try:
+            with os.scandir(inner) as entries:
+                found = list(entries)
+        except OSError:
+            continue
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            else:
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+    for inner in reversed(folders):
+        with contextlib.suppress(OSError):
+            os.rmdir(inner)
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:

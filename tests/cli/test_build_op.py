@@ -16,7 +16,7 @@ from tf1sessions.porting.custom_ops.toolchain import run_compiler
 
 #: Calls the command as the shell would, many times in one process.
 CODE = """
-import os, pathlib
+import os, pathlib, tempfile
 from click.testing import CliRunner
 from tf1sessions.cli.main import cli
 
@@ -48,11 +48,33 @@ os.environ.pop("NVCC", None)
 call("nvcc", "k.cu", "-o", "a.so")
 call("fails", "op.cc", "-o", "a.so", "--", "-O3")
 report(files=sorted(os.listdir(".")))
+
+tempfile.tempdir = os.environ["TMPDIR"] = os.path.abspath("temporary")
+os.mkdir("temporary")
+pathlib.Path("compiler").write_text(COMPILER)
+os.chmod("compiler", 0o755)
+os.environ["CXX"] = os.path.abspath("compiler")
+pathlib.Path("old.so").write_text("old")
+before = sorted(os.listdir("."))
+call("link", "op.cc", "-o", "old.so", "--", "-DFAIL")
+call("load", "op.cc", "-o", "old.so")
+report(left=[sorted(os.listdir(".")) == before, os.listdir("temporary"), pathlib.Path("old.so").read_text()])
+call("unchecked", "op.cc", "-o", "old.so", "--no-check")
+report(made=[sorted(os.listdir(".")) == before, os.listdir("temporary"), pathlib.Path("old.so").read_text()])
+"""
+
+#: A compiler that writes what it is to write, also before it fails.
+COMPILER = """#!/bin/sh
+for each; do
+    [ "$before" = -o ] && echo made > "$each" && echo cut off > "$TMPDIR/cc1.s"
+    before=$each
+done
+case " $* " in *" -shared "*" -DFAIL "*) exit 1;; esac
 """
 
 
 def test_calls(run_python: Callable[..., PythonRun]) -> None:
-    found = run_python(CODE, env={"CUDA_HOME": None, "CUDA_PATH": None}).results
+    found = run_python(f"COMPILER = {COMPILER!r}\n{CODE}", env={"CUDA_HOME": None, "CUDA_PATH": None}).results
     code, out, error = found["diff"]
     assert (code, error) == (0, "") and out.startswith("Status::OK() → absl::OkStatus()  (op.cc:2)\n--- /")
     assert out.endswith("-Status f() { return Status::OK(); }\n+Status f() { return absl::OkStatus(); }\n")
@@ -70,10 +92,14 @@ def test_calls(run_python: Callable[..., PythonRun]) -> None:
         ("compiler", 1, "Install one: apt-get install g++"),
         ("nvcc", 1, "Install NVIDIA's CUDA toolkit"),
         ("fails", 1, "it failed without a word"),
+        ("link", 1, "it failed without a word"),
+        ("load", 1, "old.so would not load"),
+        ("unchecked", 0, ""),
     ):
         code, _, error = found[name]
         assert code == exit_code and words in error, (name, found[name])
     assert found["files"] == ["full", "k.cu", "kept", "op.cc", "plain.cc"]
+    assert found["left"] == [True, [], "old"] and found["made"] == [True, [], "made\n"]
 
 
 def test_help_needs_no_tensorflow(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from support import PythonRun
 
 import tf1sessions
@@ -122,3 +124,32 @@ def test_a_reader_that_is_gone_is_no_error_to_speak_of(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "tf1sessions", "launch", "--print", "slurm", "train.py"]
         done = subprocess.run(command, cwd=tmp_path, stdout=gone, stderr=subprocess.PIPE, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("raised", "words"),
+    [
+        (MemoryError(), "too little memory for this command. RLIMIT_AS allows 1,048,576 MiB"),
+        (MemoryError("of a buffer"), "too little memory for this command (of a buffer). RLIMIT_AS"),
+        (ImportError("see:\n  a.so: failed to map segment"), "this command (a.so: failed to map segment). RLIMIT_AS"),
+    ],
+)
+def test_too_little_memory_is_one_line(
+    raised: BaseException, words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refused(*args: object) -> object:
+        raise raised
+
+    monkeypatch.setattr("tf1sessions.source.files.read_whole", refused)
+    (tmp_path / "a.py").touch()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 40, hard))
+    try:
+        done = CliRunner().invoke(cli, ["port", str(tmp_path / "a.py"), "--to", "v1"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    assert done.exit_code == 1 and done.stderr.startswith("Error: there is ") and words in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1
+    raised = ImportError("no module named a")
+    done = CliRunner().invoke(cli, ["port", str(tmp_path / "a.py"), "--to", "v1"])
+    assert done.exception is raised

@@ -133,7 +133,11 @@ CASES: list[tuple[str, Facts, dict[str, Any], str, list[dict[str, Any]]]] = [
         GOOD,
         {"environment": {"OMP_NUM_THREADS": "64"}},
         "OMP_NUM_THREADS=64",
-        [{"environment": {"OMP_NUM_THREADS": "8"}}, {"environment": {"OMP_NUM_THREADS": "many"}}],
+        [
+            {"environment": {"OMP_NUM_THREADS": "8"}},
+            {"environment": {"OMP_NUM_THREADS": "many"}},
+            {"environment": {"OMP_NUM_THREADS": "9\u00b2"}},
+        ],
     ),
     (
         "legacy-keras-off",

@@ -77,7 +77,7 @@ class NoRay:
         return False
 
 
-@pytest.mark.parametrize("address", ["nowhere", "host:port", "host:0", "ray://host:10001", ":6379"])
+@pytest.mark.parametrize("address", ["nowhere", "host:port", "host:0", "host:\u00b2", "ray://host:10001", ":6379"])
 def test_addresses_that_are_none(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setitem(sys.modules, "ray", NoRay())  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="HOST:PORT") as caught:

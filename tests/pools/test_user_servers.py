@@ -176,6 +176,23 @@ def test_a_long_path_is_no_limit(user: User, monkeypatch: pytest.MonkeyPatch) ->
         wait_for_end(status["pid"])
 
 
+@pytest.mark.parametrize(
+    ("base", "reason"),
+    [("missing", "No such file"), ("file", "Not a directory"), (None, "is not an absolute path")],
+)
+def test_a_folder_that_cannot_be_made_is_named(
+    base: str | None, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    value = str(tmp_path / base) if base else "relative"
+    monkeypatch.setenv("XDG_RUNTIME_DIR", value)
+    with pytest.raises(OSError) as caught:
+        user_servers.folder(make=True)
+    text = str(caught.value)
+    assert text.startswith(f"{value}/tf1sessions ") and reason in text, text
+    assert f"(XDG_RUNTIME_DIR is '{value}'). Set XDG_RUNTIME_DIR to a folder of yours, or leave it out." in text
+
+
 def test_what_the_variable_may_be(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF1SESSIONS_WARM", "yes")
     with pytest.raises(UsageError, match="TF1SESSIONS_WARM is 'yes'.*Set it to 1 or to 0"):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
 from tf1sessions.porting.custom_ops.sources import is_cuda, read_sources
-from tf1sessions.porting.custom_ops.toolchain import CompilerFlags, Compilers, first_error
+from tf1sessions.porting.custom_ops.toolchain import CompilerFlags, Compilers, first_error, run_compiler
 
 FLAGS = CompilerFlags(("-I/tf/include", "--std=c++17"), ("-L/tf", "-l:libtensorflow_framework.so.2"))
 
@@ -101,6 +103,18 @@ def test_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         read_sources([str(tmp_path / "op.cc")])
 
 
+def test_pipe_that_is_included_is_named(tmp_path: Path) -> None:
+    """The compiler would wait for it. A folder of a header's name it passes over, as it does what is not there."""
+    source = write(tmp_path / "a.cc", '#include "pipe.h"\n')
+    os.mkfifo(tmp_path / "pipe.h")
+    with pytest.raises(UsageError, match=f"{tmp_path}/pipe.h is not a file.*from #include in {source}"):
+        read_sources([source])
+    other = write(tmp_path / "b.cc", '#include "folder.h"\n')
+    (tmp_path / "folder.h").mkdir()
+    header = write(tmp_path / "include/folder.h", "")
+    assert list(read_sources([other], [str(tmp_path / "include")]).files) == [other, header]
+
+
 @pytest.mark.parametrize(("name", "cuda"), [("a.cu", True), ("a.cu.cc", True), ("a.cc", False), ("cu.cc", False)])
 def test_sources_of_cuda(name: str, cuda: bool) -> None:
     assert is_cuda(name) is cuda
@@ -121,6 +135,21 @@ def test_missing_compilers_say_what_to_install(tmp_path: Path, monkeypatch: pyte
     assert Compilers.found() == Compilers(str(compiler))
     with pytest.raises(UnsupportedEnvironmentError, match="no nvcc, which k.cu needs.*CUDA toolkit"):
         Compilers.found(["k.cu"])
+
+
+def test_compiler_that_a_limit_keeps_from_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*args: object, **named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    with pytest.raises(
+        UnsupportedEnvironmentError, match="g.. cannot be started: Too many open files.*Raise the limit"
+    ):
+        run_compiler(["g++"], frozenset(), "/")
+    error = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    with pytest.raises(UnsupportedEnvironmentError, match="Install a C"):
+        run_compiler(["g++"], frozenset(), "/")
 
 
 def test_commands_have_the_flags_of_tensorflow_and_of_the_user() -> None:

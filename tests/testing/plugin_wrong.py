@@ -152,6 +152,22 @@ def test_leaks_without_reason() -> None: ...
 def test_unknown_leak() -> None: ...
 
 
+@pytest.mark.tf1_leaks(Odd(2), reason="why not")
+def test_odd_leak_as_an_argument() -> None: ...
+
+
+@pytest.mark.tf1_leaks(allow=Odd(2), reason="why not")
+def test_odd_leaks() -> None: ...
+
+
+@pytest.mark.tf1_leaks(allow=["threads", Odd(2)], reason="why not")
+def test_odd_leak() -> None: ...
+
+
+@pytest.mark.parametrize("tf1_pool", [pytest.param(Odd(2), id="odd")], indirect=True)
+def test_odd_pool(tf1_pool: Any) -> None: ...
+
+
 # -- near misses ------------------------------------------------------------------------------------------------------
 
 

@@ -75,6 +75,9 @@ def test_by_the_option(pytester: pytest.Pytester) -> None:
         ("threads=2, each_thread=['tmp_path']", "tf1(each_thread='tmp_path'): what it gives in threads"),
         ("threads=2, each_thread=['monkeypatch']", "tf1(each_thread='monkeypatch'): what one thread replaces"),
         ("each_thread=['counts']", "tf1(each_thread=['counts']) of a test that runs once"),
+        ("threads=2, each_thread=['count']", "there is no fixture 'count' (from "),
+        ("threads=2, each_thread=['count']", "Did you mean 'counts'?"),
+        ("threads=2, each_thread='1'", "Give one that `pytest --fixtures` lists."),
         ("threads=2, each_thread=[1]", "Give names of fixtures: each_thread="),
     ],
 )
@@ -86,3 +89,21 @@ def test_wrong_markers(pytester: pytest.Pytester, marker: str, message: str) -> 
     """)
     done = pytester.runpytest_subprocess("-p", "no:xdist", "--collect-only")
     assert done.ret != 0 and message in done.stdout.str(), done.stdout.str()
+
+
+def test_unknown_names(pytester: pytest.Pytester) -> None:
+    """A marker may name what not every test has; an option what is not among these tests, with a warning."""
+    pytester.makepyfile(f"""
+    import pytest
+    pytestmark = pytest.mark.tf1(iterations=2, each_thread=["counts"])
+    {_SUITE}
+    def test_without():
+        pass
+    """)
+    args = ("-p", "no:xdist", "--tf1-leaks=off", "--tf1-each-thread=cuonts", "-k", "test_without or test_once")
+    done = run(pytester, *args)
+    assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 2, done.output
+    message = "tf1_each_thread: there is no fixture 'cuonts' in these tests. Did you mean 'counts'?"
+    assert f"PytestConfigWarning: {message}" in done.output, done.output
+    done = run(pytester, *args, "-W", "error")
+    assert f"ERROR: {message}" in done.output and done.ret == pytest.ExitCode.USAGE_ERROR, done.output

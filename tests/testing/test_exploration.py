@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import queue
 import random
@@ -187,6 +188,51 @@ def test_an_order_that_goes_wrong_only_once_is_said_to(times: int) -> None:
     with pytest.raises(ScheduleError, match="now and then") as caught:
         explore(body)
     assert ("Not when it was run once more" in str(caught.value)) is (times == 1)
+
+
+class Letters:
+    """Two tasks that write a letter twice each; ``runs`` has what each run wrote, the last one at the end."""
+
+    def __init__(self, is_wrong: Callable[[list[str]], bool]) -> None:
+        self.runs: list[str] = []
+        self._is_wrong = is_wrong
+
+    def explore(self) -> str:
+        """Return the error's message, once its schedule has been replayed."""
+        with pytest.raises(ScheduleError, match="it raises ValueError: wrong") as caught:
+            self._run()
+        self._is_wrong = lambda runs: False
+        self._run(replay=caught.value.schedule)
+        return str(caught.value)
+
+    def _run(self, replay: str | None = None) -> None:
+        a, b = (functools.partial(self._write, letter) for letter in "AB")
+        explore(a, b, setup=self._begin, check=self._check, replay=replay)
+
+    def _begin(self) -> None:
+        self.runs.append("")
+
+    def _write(self, letter: str, nothing: None) -> None:
+        for _ in range(2):
+            point("before a letter")
+            self.runs[-1] += letter
+
+    def _check(self, nothing: None) -> None:
+        if self._is_wrong(self.runs):
+            raise ValueError("wrong")
+
+
+def test_an_order_that_went_wrong_once_is_printed_for_replay() -> None:
+    letters = Letters(lambda runs: runs[-1] == "ABBA" and runs.count("ABBA") == 1)
+    assert "Not when it was run once more" in letters.explore()
+    assert letters.runs[-1] == "ABBA"
+
+
+def test_of_two_orders_the_one_that_goes_wrong_again_is_printed() -> None:
+    """The shorter one was found while the first was made short, and did so once."""
+    letters = Letters(lambda runs: runs[-1] == "ABAB" or (runs[-2:-1] == ["ABAB"] and runs.count("ABAB") == 1))
+    assert "Not when it was run once more" not in letters.explore()
+    assert letters.runs[-1] == "ABAB"
 
 
 def test_a_deadlock_is_known_at_once() -> None:
@@ -484,6 +530,12 @@ def test_wrong_calls() -> None:
         explore(lambda: None, lambda: None, replay="C1")
     with pytest.raises(UsageError, match="'A:start' in 'A:start' is no part of an order"):
         explore(print, replay="A:start")
+
+
+@pytest.mark.parametrize("order", ["A\u0663 B2", "A\uff13", "A\u00b3", "\u0391 B", "A\u2082"])
+def test_an_order_has_the_letters_and_digits_of_ascii(order: str) -> None:
+    with pytest.raises(UsageError, match="is no part of an order"):
+        parse(order)
 
 
 @pytest.mark.parametrize("order", ["A99999999999999999999", "B1000000 A", "A" + "9" * 5000, "A600000 B600000"])

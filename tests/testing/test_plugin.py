@@ -154,6 +154,34 @@ def test_hang_without_pytest_timeout(pytester: pytest.Pytester) -> None:
     assert in_order(done.texts["test_stuck"], ["Timeout (>0.5 s)", "thread 'MainThread' is at ", "lock.acquire()"])
 
 
+def test_time_is_up_before_a_test_has_begun(pytester: pytest.Pytester) -> None:
+    """Or between its phases, where pytest takes an error for its own: the test fails, and the run goes on."""
+    pytester.makeconftest(
+        """
+        import signal
+
+        def pytest_runtest_logstart():
+            signal.pause()  # until the alarm
+        """
+    )
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.tf1(timeout=0.0001)
+        def test_marked():
+            pass
+
+        def test_by_the_option(tf1_thread):
+            pass
+        """
+    )
+    done = run(pytester, "-p", "no:xdist", "--tf1-leaks=off", "--tf1-timeout=1e-300", "--timeout-method=signal")
+    assert done.outcomes == {"test_marked": "error", "test_by_the_option": "error"}, done.output
+    for text in done.texts.values():
+        assert in_order(text, ["Timeout (>", "what it waited for"]), text
+
+
 def test_where_no_thread_can_be_started(pytester: pytest.Pytester) -> None:
     """The run of the tests goes on, without what the plugin knows of those that hang."""
     pytester.makepyfile(
@@ -215,6 +243,10 @@ _WRONG = {
     "explore_with_iterations": ["tf1(explore=5) with iterations=2", "Leave one of them out."],
     "explore_with_capsys": ["tf1(explore=5) with the fixture 'capsys': it catches what all threads print"],
     "leaks_without_reason": ["tf1_leaks(allow=('threads',))", "Say why"],
+    "odd_leak_as_an_argument": ["tf1_leaks(<Odd instance at", "Say why"],
+    "odd_leaks": ["tf1_leaks(allow=<Odd instance at", "Give some of 'threads'"],
+    "odd_leak": ["there is no kind <Odd instance at", "Give some of 'threads'"],
+    "odd_pool[odd]": ["tf1_pool is <Odd instance at", 'Give "threads" or "processes"'],
     "unknown_leak": ["there is no kind 'treads'", "Give some of 'threads'"],
 }
 

@@ -22,6 +22,7 @@ import click
 
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
 from tf1sessions.errors import UsageError
+from tf1sessions.files import temporary_folder
 from tf1sessions.texts import printable
 
 __all__ = ["convert"]
@@ -177,7 +178,7 @@ def _built(model: str, values: bool) -> Iterator[dict[str, Any]]:
     """The graph that a function builds, as arguments for porting.convert; built in a process of its own."""
     from tf1sessions.scripts.built_graph import GRAPH, OUTPUTS, VALUES
 
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-") as folder:
+    with temporary_folder("tf1sessions-") as folder:
         command = [
             sys.executable,
             "-m",

@@ -10,13 +10,13 @@ Data flow; no TensorFlow in the caller's process::
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from tf1sessions.doctor import evidence, notes
 from tf1sessions.doctor.findings import Finding, in_order
+from tf1sessions.files import temporary_folder
 from tf1sessions.scripts.events import Event
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
@@ -58,7 +58,7 @@ def watch(
         >>> exit_code, findings = watch(Job(script="train.py"), time_limit=60)    # doctest: +SKIP
     """
     shown = evidence.Shown(os.getcwd(), {job.path: job.shown} if job.script else {})  # the job may delete the folder
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-doctor-") as name:
+    with temporary_folder("tf1sessions-doctor-") as name:
         folder = Path(name)
         noted = folder / "notes"
         noted.mkdir()

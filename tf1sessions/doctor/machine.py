@@ -603,7 +603,7 @@ def _of_environment(seen: Facts) -> Iterator[Finding]:
         "TF_NUM_INTEROP_THREADS",
     ):
         value = seen.environment.get(name, "").partition(",")[0].strip()
-        if value.isdigit() and int(value) > seen.cores:
+        if value.isdecimal() and int(value) > seen.cores:
             yield _finding(
                 "threads-variable",
                 Severity.WARNING,

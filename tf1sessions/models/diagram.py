@@ -154,7 +154,7 @@ def _of_functions(graph_def: Any) -> Iterator[_DrawnNode]:
 def _number_of(node: Any, output: str) -> int:
     """The number of the output that a function calls ``"values:1"``."""
     name, _, index = output.partition(":")
-    number = int(index) if index.isdigit() else 0
+    number = int(index) if index.isdecimal() else 0
     definition = private.op_def_registry.get(node.op) if node is not None else None
     for argument in definition.output_arg if definition is not None else ():
         if argument.name == name:

@@ -248,7 +248,7 @@ def _read_folder(folder: str, tags: Sequence[str] | None) -> Artifact:
         artifact = _read_checkpoint(prefix)
         note = f"{os.path.basename(prefix)} is the newest checkpoint of {folder}"
         return dataclasses.replace(artifact, notes=(note, *artifact.notes))
-    numbers = [name for name in _list(folder) if name.strip("/").isdigit()]
+    numbers = [name for name in _list(folder) if name.strip("/").isdecimal()]
     if numbers:
         newest = max((name.strip("/") for name in numbers), key=int)
         artifact = _read_folder(os.path.join(folder, newest), tags)

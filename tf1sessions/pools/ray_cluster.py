@@ -165,7 +165,7 @@ def _same_host(first: str, second: str) -> bool:
 
 def _endpoint(address: str, where: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
-    if "://" in address or not host or not port.isdigit() or not 0 < int(port) < 65536:
+    if "://" in address or not host or not port.isdecimal() or not 0 < int(port) < 65536:
         step = "Give HOST:PORT of the head node, as `ray start` shows it; the port is 6379 unless it was changed."
         if address.startswith("ray://"):
             step += " Ray Client (ray://) is not supported: run the program on a machine of the cluster."

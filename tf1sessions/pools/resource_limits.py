@@ -12,7 +12,7 @@ from tf1sessions.errors import WorkerStartError
 if sys.platform != "win32":  # at once: when a limit is reached, its file may not be opened any more
     import resource
 
-__all__ = ["limit_step", "start_error"]
+__all__ = ["limit_step", "limit_text", "start_error"]
 
 # By limit: its command, its unit, how many of that are shown as one, and what those write that it stops.
 _LIMITS = {
@@ -33,13 +33,19 @@ _LIMITS = {
 
 
 def limit_step(text: str) -> str | None:
-    """Return what to do about the limit that an error or a process's output is about; None if it is about none."""
+    """Return what to do about the limit that keeps workers from starting, by what was written; None if it is none."""
+    limit = limit_text(text)
+    return None if limit is None else f"{limit}, or ask for fewer workers at once."
+
+
+def limit_text(text: str) -> str | None:
+    """Return which limit an error or a process's output is about, and how it is raised; None if it is about none."""
     if sys.platform == "win32":
         return None
     for name, (command, unit, size, signs) in _LIMITS.items():
         soft, _ = resource.getrlimit(getattr(resource, name, resource.RLIMIT_DATA))
         if soft != resource.RLIM_INFINITY and any(sign in text for sign in signs):
-            return f"{name} allows {soft // size:,} {unit}: raise it ({command}), or ask for fewer workers at once."
+            return f"{name} allows {soft // size:,} {unit}: raise it ({command})"
     return None
 
 

@@ -201,12 +201,20 @@ def folder(make: bool = False) -> Path:
         )
     base = os.environ.get("XDG_RUNTIME_DIR")
     path = Path(base, "tf1sessions") if base else Path(tempfile.gettempdir(), f"tf1sessions-{os.geteuid()}")
-    if make:
-        path.mkdir(mode=0o700, exist_ok=True)
-    with contextlib.suppress(FileNotFoundError):
+    where = f"XDG_RUNTIME_DIR is {base!r}" if base else "it is in the folder for temporary files"
+    step = f"Set XDG_RUNTIME_DIR to a folder of yours{', or leave it out.' if base else '.'}"
+    if not path.is_absolute():  # each folder would have servers of its own
+        raise NotADirectoryError(f"{path} is not an absolute path ({where}). {step}")
+    try:
+        if make:
+            path.mkdir(mode=0o700, exist_ok=True)
         state = os.lstat(path)
-        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
-            raise PermissionError(f"{path} is not a folder that only you can enter; remove it, or set XDG_RUNTIME_DIR")
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not make:
+            return path
+        raise type(error)(f"{path} cannot be used: {error.strerror} ({where}). {step}") from error
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
+        raise PermissionError(f"{path} is not a folder that only you can enter ({where}). Remove it; or: {step}")
     return path
 
 
@@ -226,9 +234,7 @@ def running() -> dict[UserServer, dict[str, Any] | None]:
     try:
         paths = sorted(folder().glob("*.sock"))
     except OSError as error:
-        raise UnsupportedEnvironmentError(
-            f"There can be no warm servers: {error}", next_step="Set XDG_RUNTIME_DIR to a folder of yours."
-        ) from error
+        raise UnsupportedEnvironmentError(f"There can be no warm servers: {error}") from error
     found: dict[UserServer, dict[str, Any] | None] = {}
     for path in paths:
         server = UserServer(path.name.rpartition("-")[0], path)

@@ -15,10 +15,11 @@ import fcntl
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Iterator
 
-__all__ = ["REPLACED", "hidden_folder", "remove_folder"]
+from tf1sessions.files import remove_folder
+
+__all__ = ["REPLACED", "hidden_folder"]
 
 #: A folder inside of a hidden one, for what is being replaced: where it has something, that may be the only copy.
 REPLACED = "old"
@@ -57,18 +58,10 @@ def hidden_folder(target: str) -> Iterator[str]:
                 yield folder
                 return
         finally:
+            if handle is not None:
+                os.close(handle)  # first: it may be the last descriptor, and to remove takes one
             if is_own:
                 remove_folder(folder)
-            if handle is not None:
-                os.close(handle)
-
-
-def remove_folder(folder: str | os.PathLike[str]) -> None:
-    """Remove a folder of this program with all that is in it, copies of read-only folders included."""
-    for inner, _, _ in os.walk(folder):
-        with contextlib.suppress(OSError):
-            os.chmod(inner, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _locked(folder: str) -> tuple[int | None, bool | None]:
@@ -106,7 +99,7 @@ def _remove_left(above: str, stem: str) -> None:
             if locked and not _has_replaced(folder):
                 remove_folder(folder)
         finally:
-            os.close(handle)
+            os.close(handle)  # not before: a process that has just made it would lock it, and lose it then
 
 
 def _has_replaced(folder: str) -> bool:

@@ -16,10 +16,10 @@ import contextlib
 import dataclasses
 import enum
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tf1sessions.files import temporary_folder
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.model import Model
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
@@ -148,7 +148,7 @@ def _copy(artifact: Artifact) -> Artifact:
 @contextlib.contextmanager
 def _checkpoint_of(module: GraphModule) -> Iterator[str]:
     """Write a module's variables to a checkpoint, which is there as long as the block lasts."""
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-") as folder:
+    with temporary_folder("tf1sessions-") as folder:
         prefix = os.path.join(folder, "values")
         with CheckpointWriter(prefix) as writer:
             for name, variable in module.by_name.items():

@@ -16,7 +16,6 @@ import collections
 import contextlib
 import dataclasses
 import os
-import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ScriptUsageError, UsageError
+from tf1sessions.files import temporary_folder
 from tf1sessions.porting import recorder as _recorder
 from tf1sessions.porting.ordered_inputs import keep_order, seed_python
 from tf1sessions.porting.trace_alignment import calls_by_kind
@@ -174,7 +174,7 @@ def _recorded(
     path = wanted["out"]
     with contextlib.suppress(FileNotFoundError):
         os.remove(path)
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-replay-") as folder:
+    with temporary_folder("tf1sessions-replay-") as folder:
         running = Run(
             [dataclasses.replace(job, settings=own.over(job.settings))],
             RunSettings(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from types import FrameType
 
 __all__ = ["handlers"]
@@ -35,7 +35,7 @@ def handlers(
         suspend: For Ctrl-Z.
         resize: For a terminal that has another size.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if current_thread() is not main_thread():
         yield
         return
     wanted: dict[int, Callable[[int, FrameType | None], None]] = {}

@@ -23,6 +23,8 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from threading import Event, Thread, main_thread
+from threading import enumerate as all_threads
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -80,7 +82,7 @@ def wait(queue_grace_secs: float | None, exit_code: int) -> None:
     Raises:
         KeyboardInterrupt: Ctrl-C while it waited.
     """
-    main = threading.current_thread()
+    main = main_thread()
     if not _keeping(main):
         return
     watcher = None
@@ -107,22 +109,24 @@ def _wait_as_python() -> None:
     sys.unraisablehook = unraisablehook
     try:
         threading._shutdown()  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001 - of what a program has replaced: Python reports it, at its own end
+        pass
     finally:
         sys.unraisablehook = before
     if interrupts:  # from Python 3.13 on Ctrl-C ends the wait by a report
         raise KeyboardInterrupt
 
 
-class _ThreadWatcher(threading.Thread):
+class _ThreadWatcher(Thread):
     """Looks at the threads while the main thread waits for them, and ends those that hang."""
 
-    def __init__(self, queue_grace_secs: float, main: threading.Thread, exit_code: int) -> None:
+    def __init__(self, queue_grace_secs: float, main: Thread, exit_code: int) -> None:
         super().__init__(name="tf1sessions-end", daemon=True)
         self._grace_secs = queue_grace_secs
         self._main = main
         self._exit_code = exit_code
-        self._done = threading.Event()
-        self._closing: list[threading.Thread] = []  # changed by this thread alone
+        self._done = Event()
+        self._closing: list[Thread] = []  # changed by this thread alone
 
     def finish(self) -> bool:
         """Ends it; for the main thread. False if sessions are still being closed."""
@@ -171,7 +175,7 @@ class _ThreadWatcher(threading.Thread):
         close = sys.modules["tensorflow.python.client.session"].BaseSession.close
         for session in {call.session for call in calls.intersection(watchdog.calls())}:
             # In a thread of its own, as it waits for Python functions to return.
-            thread = threading.Thread(target=close, args=(session,), name="tf1sessions-close", daemon=True)
+            thread = Thread(target=close, args=(session,), name="tf1sessions-close", daemon=True)
             self._closing.append(thread)
             thread.start()
 
@@ -196,12 +200,12 @@ def _report(hanging: Sequence[ThreadSnapshot], secs: float) -> None:
         _log.warning(f"and {len(threads) - _NAMED} more")
 
 
-def _keeping(main: threading.Thread) -> list[threading.Thread]:
+def _keeping(main: Thread) -> list[Thread]:
     """The threads that Python waits for."""
-    return [thread for thread in threading.enumerate() if not thread.daemon and thread is not main]
+    return [thread for thread in all_threads() if not thread.daemon and thread is not main]
 
 
-def _names(threads: Sequence[threading.Thread]) -> str:
+def _names(threads: Sequence[Thread]) -> str:
     """The threads by name, each with where it is."""
     coordinator = sys.modules.get("tf1sessions.pipelines.coordinator")  # not there without TensorFlow
     if coordinator is None:
@@ -209,7 +213,7 @@ def _names(threads: Sequence[threading.Thread]) -> str:
     return ", ".join(f"thread {thread.name!r} ({coordinator.whereabouts(thread)})" for thread in threads[:_NAMED])
 
 
-def _expect_errors(threads: set[threading.Thread | None]) -> None:
+def _expect_errors(threads: set[Thread | None]) -> None:
     """Leave out what threads say of the errors by which we end them."""
     from tf1sessions.pipelines.coordinator import is_consequence
     from tf1sessions.runtime import tf

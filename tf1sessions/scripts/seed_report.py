@@ -33,6 +33,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 __all__ = [
@@ -226,7 +227,7 @@ class SeedReport:
     def counted(self, what: str, before: int, after: int) -> None:
         """Takes note of what a function that is being called adds to the count."""
         with self._lock:
-            self._added.setdefault(threading.get_ident(), []).append((what, before, after))
+            self._added.setdefault(get_ident(), []).append((what, before, after))
 
     def drew(self, graph: Any, seed: int | None) -> None:
         """Takes note of a seed that follows from the count; None: of another one."""
@@ -255,7 +256,7 @@ class SeedReport:
             seeds = GraphSeeds()
             setattr(graph, _SEEDS, seeds)
             self._graphs.append(seeds)
-        thread = threading.get_ident()
+        thread = get_ident()
         nodes = self._nodes.setdefault(thread, {})
         running = {id(one) for one in _outwards(frame)}
         self._end(nodes, running)

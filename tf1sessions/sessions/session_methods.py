@@ -7,9 +7,9 @@ import ctypes
 import functools
 import itertools
 import logging
-import threading
 import time
 import types
+from threading import Thread, current_thread, get_ident
 from typing import Any
 
 from tf1sessions import forks
@@ -43,7 +43,7 @@ CLOSE_SECS = 10.0
 EXIT_SECS = 2.0
 
 #: Threads that close a session in which something runs.
-_closing: list[threading.Thread] = []
+_closing: list[Thread] = []
 _close_numbers = itertools.count(1)
 
 _Tensor: Any = tf.Tensor
@@ -175,11 +175,9 @@ def close(session: Any) -> None:
         )
 
 
-def _start_closing(session: Any) -> threading.Thread | None:
+def _start_closing(session: Any) -> Thread | None:
     """A thread that closes the session; None where no thread can be started any more."""
-    closing = threading.Thread(
-        target=_close_now, args=(session,), name=f"tf1sessions-close-{next(_close_numbers)}", daemon=True
-    )
+    closing = Thread(target=_close_now, args=(session,), name=f"tf1sessions-close-{next(_close_numbers)}", daemon=True)
     _closing.append(closing)
     try:
         closing.start()
@@ -193,7 +191,7 @@ def _close_now(session: Any) -> None:
     try:  # with the session, which must not be deleted meanwhile
         private.pywrap_session.TF_CloseSession(session._session)
     finally:
-        _closing.remove(threading.current_thread())
+        _closing.remove(current_thread())
 
 
 @atexit.register
@@ -232,7 +230,7 @@ def _calls_of_others(session: Any) -> set[str]:
     """
     calls = set()
     frames = current_frames()
-    del frames[threading.get_ident()]  # its own frame in a local variable would be a cycle
+    del frames[get_ident()]  # its own frame in a local variable would be a cycle
     for frame in frames.values():
         inner: Any = frame
         while inner is not None:

@@ -16,6 +16,8 @@ import sysconfig
 import threading
 import time
 import weakref
+from threading import Event, Thread, get_ident
+from threading import enumerate as all_threads
 from types import TracebackType
 from typing import Any
 
@@ -62,7 +64,7 @@ class ActiveCall:
         self.owner = owner
         self.session = session
         self.operations = operations
-        self.thread = threading.get_ident()
+        self.thread = get_ident()
         self.since = time.monotonic()
         self.named = False
 
@@ -88,8 +90,8 @@ class Watchdog:
         self._calls: set[ActiveCall] = set()
         self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
         self._lock = threading.RLock()
-        self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._wake = Event()
+        self._thread: Thread | None = None
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
 
@@ -97,7 +99,7 @@ class Watchdog:
         self._calls = set()
         self._sessions = weakref.WeakSet()
         self._lock = threading.RLock()
-        self._wake = threading.Event()
+        self._wake = Event()
         self._thread = None
 
     def call(self, session: Any, operations: tuple[tuple[str, str], ...]) -> ActiveCall:
@@ -121,8 +123,8 @@ class Watchdog:
             self._sessions.add(session)
             if self._thread is not None:
                 return
-            wake = self._wake = threading.Event()  # the last thread may not have seen yet that its own was set
-            thread = threading.Thread(target=self._look, args=(wake,), name="tf1sessions-watchdog", daemon=True)
+            wake = self._wake = Event()  # the last thread may not have seen yet that its own was set
+            thread = Thread(target=self._look, args=(wake,), name="tf1sessions-watchdog", daemon=True)
             self._thread = thread
         thread.start()
 
@@ -134,7 +136,7 @@ class Watchdog:
                 self._thread = None
                 self._wake.set()
 
-    def _look(self, wake: threading.Event) -> None:
+    def _look(self, wake: Event) -> None:
         while not wake.wait(self._look_secs):
             with self._lock:
                 if wake is not self._wake:
@@ -146,7 +148,7 @@ class Watchdog:
             late = [call for call in tuple(self._calls) if not call.named and now - call.since >= self.stall_secs]
             if late:
                 frames = current_frames()
-                names = {thread.ident: thread.name for thread in threading.enumerate()}
+                names = {thread.ident: thread.name for thread in all_threads()}
                 for call in late:
                     call.named = True
                     logger.warning("%s", _describe(call, now, frames, names))

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import _thread
 import contextlib
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from threading import enumerate as all_threads
 from typing import Any, NamedTuple
 
 from tf1sessions.errors import DeadlockError
@@ -94,7 +94,7 @@ def announce(circle: Sequence[Waiter]) -> None:
 
 
 def _described(circle: Sequence[Waiter]) -> str:
-    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    names = {thread.ident: thread.name for thread in all_threads()}
     lines = [f"deadlock of {len(circle)} thread{'s' * (len(circle) > 1)}:"]
     for waiter in circle[:_SHOWN_THREADS]:
         lines.append(f"  thread {names.get(waiter.ident, '?')!r} {waiter.what}")

@@ -22,8 +22,8 @@ import os
 import pickle
 import random
 import sys
-import threading
 from collections.abc import Mapping
+from threading import Event, Thread
 from typing import Any, NoReturn
 
 from tf1sessions.errors import ScheduleError, UsageError
@@ -200,7 +200,7 @@ class _Order:
     def begin(self) -> None:
         """Put all in place, and let the calling thread be the first task."""
         watcher = self._watched.enter_context(TaskWatcher(PATIENCE_SECS, TIMEOUT_SECS))
-        threading.Thread(target=self._report, name="tf1sessions-report", daemon=True).start()
+        Thread(target=self._report, name="tf1sessions-report", daemon=True).start()
         random.seed(0)
         gc.disable()
         self._watched.enter_context(cooperative())
@@ -213,7 +213,7 @@ class _Order:
     def end(self, error: BaseException | None) -> None:
         """End the first task, and wait for the end of the process."""
         self._scheduler.leave_by(self._task, error)
-        threading.Event().wait()
+        Event().wait()
 
     def _watch_tensorflow(self) -> None:
         from tf1sessions.testing.tensorflow_hooks import watch_graphs

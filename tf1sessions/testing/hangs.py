@@ -12,13 +12,15 @@ session ends it.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import linecache
 import reprlib
-import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from threading import Event, Thread, current_thread, get_ident
+from threading import enumerate as all_threads
 from typing import Any
 
 from tf1sessions.sessions.stacks import current_frames, without_collection
@@ -70,9 +72,9 @@ class Deadline:
         self.has_closed = self.is_stuck = False
         self._stuck = stuck
         self._due = time.monotonic() + secs
-        self._ended = threading.Event()
-        self._lock = threading.Lock()  # held while the report is made
-        self._thread = threading.Thread(target=self._wait, name="tf1sessions-timeout", daemon=True)
+        self._ended = Event()
+        self._lock = _thread.allocate_lock()  # held while the report is made
+        self._thread = Thread(target=self._wait, name="tf1sessions-timeout", daemon=True)
         self._thread.start()
 
     @property
@@ -90,7 +92,7 @@ class Deadline:
     def end(self) -> None:
         """Note that the test has ended."""
         self._ended.set()
-        if threading.current_thread() is not self._thread:
+        if current_thread() is not self._thread:
             self._thread.join(_GRACE_SECS)
 
     def _wait(self) -> None:
@@ -99,7 +101,7 @@ class Deadline:
         text = self.look()
         since = time.monotonic()
         while time.monotonic() - since < (_GRACE_SECS if self.has_closed else _OTHERWISE_SECS):
-            self.has_closed |= free(set(current_frames()) - {threading.get_ident()})
+            self.has_closed |= free(set(current_frames()) - {get_ident()})
             if self._ended.wait(0.1):
                 return
         self.is_stuck = True
@@ -115,7 +117,7 @@ def free(threads: Iterable[int | None]) -> bool:
     for session in sessions:
         if session not in _closing:
             _closing.add(session)
-            threading.Thread(target=session.close, name=CLOSER, daemon=True).start()
+            Thread(target=session.close, name=CLOSER, daemon=True).start()
     return bool(sessions)
 
 
@@ -126,7 +128,7 @@ def report(leave_out: Iterable[int | None] = ()) -> str:
     their sizes adds operations to their graphs.
     """
     frames = current_frames()
-    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    names = {thread.ident: thread.name for thread in all_threads()}
     threads = of_program(frames).keys() - set(leave_out)
     calls = _calls(threads)
     found = waits({ident: frames[ident] for ident in threads})
@@ -242,7 +244,7 @@ def _ask(session: Any, fetches: Any) -> Any:
         with contextlib.suppress(Exception):  # closed, or broken: what waits in it is reported
             answers.append(session.run(fetches))
 
-    thread = threading.Thread(target=ask, name="tf1sessions-ask", daemon=True)
+    thread = Thread(target=ask, name="tf1sessions-ask", daemon=True)
     thread.start()
     thread.join(_ASK_SECS)
     return answers[0] if answers else None
@@ -254,7 +256,7 @@ def _writable(graph: Any) -> Iterator[None]:
     ownership = getattr(graph, "ownership", None)
     changed: list[tuple[Any, str, Any]] = [(graph, "_finalized", False)]
     if ownership is not None:
-        changed += [(ownership, "_owner", threading.current_thread()), (ownership, "_sealed_at", None)]
+        changed += [(ownership, "_owner", current_thread()), (ownership, "_sealed_at", None)]
     kept = [(owner, name, getattr(owner, name)) for owner, name, _ in changed]
     for owner, name, value in changed:
         setattr(owner, name, value)

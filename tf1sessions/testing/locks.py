@@ -28,6 +28,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from threading import Condition, local
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
@@ -70,7 +71,7 @@ _NONE: frozenset[int] = frozenset()
 _numbers = itertools.count(1)
 
 
-class _Holding(threading.local):
+class _Holding(local):
     """Locks that the calling thread has taken; other threads may have released some of it since."""
 
     def __init__(self) -> None:
@@ -344,7 +345,7 @@ _LOOKED_INTO = (int, float, str, bytes, list, tuple, dict, set, type(None))
 
 
 def _look_at(value: Any, name: str, found: dict[int, OpaqueLock]) -> None:
-    if isinstance(value, threading.Condition):
+    if isinstance(value, Condition):
         value = vars(value).get("_lock")
     kind = type(value)
     if kind.__module__ == "multiprocessing.synchronize" and kind.__name__ in ("Lock", "RLock"):

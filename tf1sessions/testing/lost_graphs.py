@@ -12,9 +12,9 @@ is made at all: the thread computes at once, without an error, and what its star
 from __future__ import annotations
 
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterator
+from threading import Thread
 from typing import Any
 
 from tf1sessions.runtime import private
@@ -25,6 +25,7 @@ from tf1sessions.testing.patching import Patch
 from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import RaceKind
 from tf1sessions.testing.value_hooks import single_access
+from tf1sessions.testing.vector_clocks import python_thread
 
 __all__ = ["LostGraphs", "own_graph"]
 
@@ -52,7 +53,7 @@ class LostGraphs:
     def __init__(self, detector: RaceDetector, state_of: Callable[[Any], GraphState]) -> None:
         self._detector = detector
         self._state_of = state_of
-        self._starters: weakref.WeakKeyDictionary[threading.Thread, AccessRecord] = weakref.WeakKeyDictionary()
+        self._starters: weakref.WeakKeyDictionary[Thread, AccessRecord] = weakref.WeakKeyDictionary()
 
     def starts(self, thread: Any) -> None:
         """Note where a thread was started, if its starter has another default graph than the thread will have."""
@@ -72,7 +73,8 @@ class LostGraphs:
             return
         if any(entered is not graph for entered in private.ops._default_graph_stack.stack):
             return
-        starter = self._starters.pop(threading.current_thread(), None)
+        thread = python_thread()
+        starter = None if thread is None else self._starters.pop(thread, None)
         if starter is not None:
             race = self._detector.report(RaceKind.LEAK, state.location.name, starter, record)
             if race is not None:
@@ -80,8 +82,8 @@ class LostGraphs:
 
     def computes(self, name: str) -> None:
         """Report the first operation that a thread runs at once, though its starter builds a graph."""
-        thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
-        if thread not in self._starters or private.ops._default_graph_stack.stack:
+        thread = python_thread()
+        if thread is None or thread not in self._starters or private.ops._default_graph_stack.stack:
             return
         frame = program_frame(2)
         if frame is None:

@@ -30,7 +30,7 @@ __all__ = ["ByPriority", "GivenOrder", "Search", "choices", "order_of", "parse",
 #: Fifty times what an exploration makes by default; each is held in memory.
 _MOST_STEPS = 1_000_000
 _MOST_DIGITS = 12  # of a number of steps; what is cut off is above all bounds
-_PART = re.compile(r"([A-Z]+)(\d*)")
+_PART = re.compile(r"([A-Z]+)([0-9]*)")  # not \d, which is any digit of Unicode
 
 
 def usual(ready: Sequence[str], running: str | None) -> str:

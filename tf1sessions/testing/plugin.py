@@ -16,13 +16,14 @@ Loaded by each pytest where tf1sessions is installed. Until a test uses it, it i
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import random
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,8 @@ from tf1sessions.testing.settings import (
     ItemPlan,
     Settings,
     ThreadInfo,
+    fixture_names,
+    near_fixtures,
     read_plan,
     read_settings,
 )
@@ -57,12 +60,15 @@ _RACES: pytest.StashKey[ExpectedRaces] = pytest.StashKey()
 _DEADLINE: pytest.StashKey[Deadline] = pytest.StashKey()
 _SECTIONS: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 _FAILED: pytest.StashKey[bool] = pytest.StashKey()
+_ALARM: pytest.StashKey[Any] = pytest.StashKey()  # what handled SIGALRM before; there while ours does
+_IN_PHASE: pytest.StashKey[bool] = pytest.StashKey()  # whether an error is the test's: in set-up, call and teardown
 #: What a test begins without, also when it runs once more.
-_OF_A_RUN: tuple[pytest.StashKey[Any], ...] = (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED)
+_OF_A_RUN: tuple[pytest.StashKey[Any], ...] = (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED, _IN_PHASE)
 
 _HUNG = "tf1sessions: what it waited for"
 _GOLDENS = "--update-goldens"
 _PER_POOL = 4  # workers of a tf1_pool, without threads; arbitrary
+_AGAIN_SECS = 0.01  # until an alarm that no phase of a test could take comes again; arbitrary, short for a user
 
 
 # -- options ----------------------------------------------------------------------------------------------------------
@@ -193,6 +199,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(str(error)) from error
         if plan.timeout is not None and config.pluginmanager.hasplugin("timeout"):
             _limit(item, plan.timeout)
+    if items:
+        _warn_of_unknown_fixtures(items[0].session, config.stash[_SETTINGS].each_thread)
+
+
+def _warn_of_unknown_fixtures(session: pytest.Session, asked: Iterable[str]) -> None:
+    """Name fixtures of ``tf1_each_thread`` that no test has; no error, as a part of the tests may be run alone."""
+    known = fixture_names(session)
+    for name in sorted(frozenset(asked) - known) if known else ():
+        text = f"tf1_each_thread: there is no fixture {name!r} in these tests. {near_fixtures(name, known)}"
+        try:
+            warnings.warn(pytest.PytestConfigWarning(text), stacklevel=1)
+        except pytest.PytestConfigWarning as error:  # where warnings are errors; pytest would take it for its own
+            raise pytest.UsageError(str(error)) from error
 
 
 def _limit(item: pytest.Item, secs: float) -> None:
@@ -427,11 +446,35 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
         _set_deadline(item, settings.timeout, stuck)
     except RuntimeError:  # there are too many threads, or a test has left no threading.excepthook: no thread can start
         return None  # pytest-timeout's own limit counts
-    return None if by_signal else True
+    if by_signal:
+        _set_alarm(item, settings.timeout, functools.partial(pytest_timeout.timeout_sigalrm, item, settings))
+    return True
+
+
+def _set_alarm(item: pytest.Item, secs: float, ring: Callable[[], None]) -> None:
+    """Call ``ring``, which raises, in the main thread when the time is up.
+
+    Between the phases of a test, where pytest reports on them, an error would end the whole run: the alarm comes again
+    until there is a phase to take it.
+    """
+
+    def alarm(signum: int, frame: Any) -> None:
+        __tracebackhide__ = True
+        if item.stash.get(_IN_PHASE, False):
+            ring()
+        else:
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECS)
+
+    item.stash[_ALARM] = signal.signal(signal.SIGALRM, alarm)
+    signal.setitimer(signal.ITIMER_REAL, secs)
 
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)
 def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
+    if _ALARM in item.stash:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, item.stash[_ALARM] or signal.SIG_DFL)
+        del item.stash[_ALARM]
     _end_deadline(item)
 
 
@@ -469,8 +512,10 @@ def _print(item: pytest.Item, text: str) -> None:
 def _failing_in_time(item: pytest.Item) -> Iterator[None]:
     """Let a test whose time was up fail for that, whatever came of ending what it waited in."""
     try:
+        item.stash[_IN_PHASE] = True
         yield
     except BaseException as error:
+        item.stash[_IN_PHASE] = False
         deadline = item.stash.get(_DEADLINE, None)
         if deadline is None or not deadline.is_over:
             raise
@@ -485,6 +530,7 @@ def _failing_in_time(item: pytest.Item) -> Iterator[None]:
         # What comes of closing a session says nothing of its own; nor does where the main thread waited for others.
         by_us = deadline.has_closed or isinstance(error, (KeyboardInterrupt, pytest.fail.Exception))
         raise _timed_out(deadline) from (None if by_us else error)
+    item.stash[_IN_PHASE] = False
     deadline = item.stash.get(_DEADLINE, None)
     if deadline is not None and deadline.is_over:
         item.stash[_SECTIONS] = [(_HUNG, deadline.look())]

@@ -15,8 +15,8 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-import threading
 from collections.abc import Iterable, Iterator
+from threading import local
 from typing import Any
 
 from tf1sessions.runtime import private
@@ -118,6 +118,6 @@ def _is_shared(target: ast.expr, known: dict[str, Any], assigned: set[str], own:
     value = known[node.id]
     for name in ("", *reversed(path[1:])):
         value = getattr(value, "__dict__", {}).get(name) if name else value  # no property is called here
-        if value is None or isinstance(value, threading.local):
+        if value is None or isinstance(value, local):
             return False
     return True

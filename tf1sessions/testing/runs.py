@@ -10,12 +10,12 @@ Data flow; no TensorFlow in the caller's process::
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tf1sessions.files import temporary_folder
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import Run, RunSettings
 from tf1sessions.testing import findings
@@ -111,7 +111,7 @@ def run_with(
         The findings, None if there are none; why something of them could not be written, None if all was; the exit
         code; whether the program ended by itself.
     """
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-races-") as name:
+    with temporary_folder("tf1sessions-races-") as name:
         folder, notes = Path(name), Path(name, "notes")
         running = Run(
             [replace(job, settings=JobSettings(time_limit=time_limit).over(job.settings))],

@@ -8,6 +8,7 @@ Data flow::
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import reprlib
@@ -29,6 +30,8 @@ __all__ = [
     "Option",
     "Settings",
     "ThreadInfo",
+    "fixture_names",
+    "near_fixtures",
     "read_plan",
     "read_settings",
 ]
@@ -422,10 +425,13 @@ def _each_thread(item: pytest.Item, asked: Sequence[str], settings: Settings) ->
     """Return the fixtures that each thread makes for itself: those that are asked for, and all that need one of them.
 
     Raises:
-        UsageError: The marker asks for one that only the main thread can make.
+        UsageError: The marker asks for one that is not there, or that only the main thread can make.
     """
     found = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    known = fixture_names(item.session)  # a marker of a whole module may name one that not every test has
     for name in asked:
+        if known and name not in found and name not in known:
+            raise _wrong(item, f"tf1(each_thread={name!r}): there is no fixture {name!r}", near_fixtures(name, known))
         reason = _made_once(name, found[name][-1]) if name in found else None
         if reason is not None:
             raise _wrong(item, f"tf1(each_thread={name!r}): {reason}", "Leave it out.")
@@ -440,6 +446,21 @@ def _each_thread(item: pytest.Item, asked: Sequence[str], settings: Settings) ->
         if chosen == more:
             return chosen
         chosen = frozenset(more)
+
+
+def fixture_names(session: pytest.Session) -> frozenset[str]:
+    """Return the names of all fixtures of what has been collected so far, and of plugins.
+
+    Empty under a pytest that keeps them in none of the tables that are known of its releases.
+    """
+    tables = ("_arg2fixturedefs", "_arg2node2fixturedefs", "_arg2nodeid2fixturedefs")  # the first: older ones
+    return frozenset(name for table in tables for name in getattr(session._fixturemanager, table, ()))
+
+
+def near_fixtures(name: str, known: Iterable[str]) -> str:
+    """Return what to do about the name of a fixture that is not there."""
+    near = difflib.get_close_matches(name, sorted(known), 1)
+    return f"Did you mean {near[0]!r}?" if near else "Give one that `pytest --fixtures` lists."
 
 
 def _made_once(name: str, definition: pytest.FixtureDef[Any]) -> str | None:
@@ -473,16 +494,17 @@ def _check_pool(item: pytest.Item) -> None:
     names = getattr(item, "fixturenames", ())
     value = params.get("tf1_pool", "threads")
     kind = value.get("kind", "threads") if isinstance(value, dict) else value
-    if "tf1_pool" in names and kind not in POOLS:
+    if "tf1_pool" in names and not (isinstance(kind, str) and kind in POOLS):
         raise _wrong(
-            item, f"tf1_pool is {value!r}", 'Give "threads" or "processes", or a dict with "kind" and arguments.'
+            item, f"tf1_pool is {_shown(value)}", 'Give "threads" or "processes", or a dict with "kind" and arguments.'
         )
 
 
 def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
     allowed: set[str] = set()
     for marker in item.iter_markers("tf1_leaks"):
-        shown = f"tf1_leaks({', '.join([*map(repr, marker.args), *(f'{k}={v!r}' for k, v in marker.kwargs.items())])})"
+        named = (f"{name}={_shown(value)}" for name, value in marker.kwargs.items())
+        shown = f"tf1_leaks({', '.join([*map(_shown, marker.args), *named])})"
         reason, kinds = marker.kwargs.get("reason"), marker.kwargs.get("allow")
         if marker.args or marker.kwargs.keys() - {"allow", "reason"} or not isinstance(reason, str) or not reason:
             raise _wrong(item, shown, 'Say why: tf1_leaks(allow=("threads",), reason="..."), or reason= alone for all.')
@@ -492,11 +514,14 @@ def _allowed_leaks(item: pytest.Item) -> frozenset[str] | None:
     return frozenset(allowed)
 
 
-def _kinds(item: pytest.Item, shown: str, kinds: Iterable[str]) -> set[str]:
+def _kinds(item: pytest.Item, shown: str, kinds: Any) -> set[str]:
     from tf1sessions.testing.leak_reports import KINDS
 
-    if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise _wrong(item, f"{shown}: there is no kind {unknown[0]!r}", f"Give some of {', '.join(map(repr, KINDS))}.")
+    step = f"Give some of {', '.join(map(repr, KINDS))}."
+    if not isinstance(kinds, (list, tuple, set, frozenset)):
+        raise _wrong(item, shown, step)
+    if unknown := [kind for kind in kinds if not (isinstance(kind, str) and kind in KINDS)]:
+        raise _wrong(item, f"{shown}: there is no kind {_shown(unknown[0])}", step)
     return set(kinds)
 
 

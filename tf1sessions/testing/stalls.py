@@ -22,6 +22,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from threading import Thread, main_thread
+from threading import enumerate as all_threads
 from types import FrameType
 
 from tf1sessions.sessions.stacks import current_frames
@@ -91,7 +93,7 @@ def stuck(found: Mapping[int, Wait | None]) -> dict[int, Wait]:
 
 def of_program(frames: Mapping[int, FrameType]) -> dict[int, FrameType]:
     """Leave out the calling thread, those of this package and of tools around a test."""
-    threads = {thread.ident: thread for thread in threading.enumerate()}
+    threads = {thread.ident: thread for thread in all_threads()}
     left: dict[int, FrameType] = {}
     for ident, frame in frames.items():
         thread = threads.get(ident)
@@ -124,7 +126,7 @@ def _found() -> dict[int, Wait | None]:
     """Return what each thread of the program waits for."""
     if threading._limbo:  # type: ignore[attr-defined]
         return {}  # one is about to begin
-    main = threading.main_thread().ident
+    main = main_thread().ident
     found = waits(of_program(current_frames()))
     wait = found.get(main or 0)
     if wait is not None and wait.holders is None and has_signal_handler():
@@ -140,7 +142,7 @@ def _sleeps(threads: list[int] | None) -> bool:
     if threads is None:
         native = [int(path.name) for path in _TASKS.iterdir() if int(path.name) != me]
     else:
-        native = [thread.native_id or 0 for thread in threading.enumerate() if thread.ident in threads]
+        native = [thread.native_id or 0 for thread in all_threads() if thread.ident in threads]
     with contextlib.suppress(OSError, IndexError):
         return all((_TASKS / str(each) / "stat").read_text().rpartition(")")[2].split()[0] == "S" for each in native)
     return False
@@ -173,12 +175,12 @@ def _end(found: dict[int, Wait], stop: _thread.LockType, free: Callable[[list[in
 def _circle(found: Mapping[int, Wait]) -> list[Waiter]:
     """Return threads that wait for each other, of one circle or else all; the one that is to give up comes first."""
     idents = _closed(found) or [ident for ident, wait in found.items() if not wait.is_idle]
-    order = [thread.ident for thread in threading.enumerate()]
-    main = threading.main_thread().ident
+    order = [thread.ident for thread in all_threads()]
+    main = main_thread().ident
 
     def gives_up_late(ident: int) -> tuple[bool, bool, bool, int]:
         wait, known = found[ident], ident in order
-        waits_for_thread = isinstance(wait.thing, threading.Thread)
+        waits_for_thread = isinstance(wait.thing, Thread)
         return waits_for_thread, ident == main, wait.in_run, order.index(ident) if known else len(order)
 
     first = min(idents, key=gives_up_late)

@@ -29,9 +29,9 @@ import multiprocessing.pool
 import queue
 import socketserver
 import sys
-import threading
 import weakref
 from collections.abc import Iterable, Iterator
+from threading import Barrier, BoundedSemaphore, Condition, Event, Semaphore, Thread
 from types import FrameType
 from typing import Any
 
@@ -50,6 +50,7 @@ from tf1sessions.testing.vector_clocks import (
     active,
     begin_job,
     locks_passed,
+    python_thread,
     release,
     tracking,
 )
@@ -67,7 +68,7 @@ def _acquire_if_true(self: Any, result: Any) -> None:
 
 def _event_waits() -> Iterator[Patch]:
     """Order what comes after a wait, unless it may have timed out and nobody looks whether it has."""
-    wait = threading.Event.wait
+    wait = Event.wait
 
     def new_wait(self: Any, timeout: float | None = None) -> bool:
         came = wait(self, timeout)
@@ -78,14 +79,14 @@ def _event_waits() -> Iterator[Patch]:
             _acquire_if_true(self, came)
         return came
 
-    yield threading.Event, "wait", new_wait
+    yield Event, "wait", new_wait
 
 
 def _patches() -> Iterator[Patch]:
     for each in (_threads, _server_threads, _conditions, _semaphores, _barriers, _futures, _thread_pools):
         yield from each()
-    yield hooked(threading.Event, "set", before=release)
-    yield hooked(threading.Event, "is_set", after=_acquire_if_true)
+    yield hooked(Event, "set", before=release)
+    yield hooked(Event, "is_set", after=_acquire_if_true)
     yield from _event_waits()
     yield hooked(queue.Queue, "task_done", before=release)
     yield hooked(queue.Queue, "join", after=lambda self, _: acquire(self))
@@ -100,7 +101,7 @@ def _patches() -> Iterator[Patch]:
 
 
 def _threads() -> Iterator[Patch]:
-    thread = threading.Thread
+    thread = Thread
     bootstrap, is_alive = thread._bootstrap_inner, thread.is_alive  # type: ignore[attr-defined]
     stacks: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
 
@@ -129,7 +130,7 @@ def _threads() -> Iterator[Patch]:
     join = thread.join
 
     def new_join(self: Any, timeout: float | None = None) -> None:
-        if timeout is None and self is not threading.current_thread() and is_alive(self):
+        if timeout is None and self is not python_thread() and is_alive(self):
             if WatchedLock.adapt is not None:  # an exploration knows by itself which threads wait for ever
                 join(self)
             while is_alive(self):
@@ -188,7 +189,7 @@ def _server_threads() -> Iterator[Patch]:
 
 def _conditions() -> Iterator[Patch]:
     """Order a condition's holder before all that hold it later: it guards something that threads wait for."""
-    condition = threading.Condition
+    condition = Condition
     make = condition.__init__
 
     def new_make(self: Any, lock: Any = None) -> None:
@@ -256,7 +257,7 @@ class _Permits:
 
 
 def _semaphores() -> Iterator[Patch]:
-    semaphore, attribute = threading.Semaphore, "_tf1sessions_permits"
+    semaphore, attribute = Semaphore, "_tf1sessions_permits"
     make = semaphore.__init__
 
     def permits(self: Any) -> _Permits:
@@ -282,13 +283,13 @@ def _semaphores() -> Iterator[Patch]:
     yield semaphore, "__init__", new_make
     for name in ("acquire", "__enter__"):
         yield hooked(semaphore, name, after=after_acquire)
-    for kind, name in ((semaphore, "release"), (semaphore, "__exit__"), (threading.BoundedSemaphore, "release")):
+    for kind, name in ((semaphore, "release"), (semaphore, "__exit__"), (BoundedSemaphore, "release")):
         yield hooked(kind, name, before=before_release)
 
 
 def _barriers() -> Iterator[Patch]:
     """Order what threads do before a meeting at a barrier before what all do after it."""
-    barrier = threading.Barrier
+    barrier = Barrier
     wait, release_all, reset = barrier.wait, barrier._release, barrier.reset  # type: ignore[attr-defined]
     meetings: weakref.WeakKeyDictionary[Any, tuple[int, Token]] = weakref.WeakKeyDictionary()
 

@@ -18,9 +18,9 @@ import contextlib
 import functools
 import os
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterator
+from threading import Thread, local, main_thread
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ from tf1sessions.testing.scheduler import Scheduler
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import HeldArrays, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
-from tf1sessions.testing.vector_clocks import Token, acquire, release
+from tf1sessions.testing.vector_clocks import Token, acquire, python_thread, release
 from tf1sessions.testing.waits import queue_runs
 
 __all__ = ["watch_graphs"]
@@ -99,7 +99,7 @@ def _quiet(function: Callable[..., Any], may_wait: bool) -> Callable[..., Any]:
     return run
 
 
-class _Local(threading.local):
+class _Local(local):
     """State of each thread: whether it is in a run that will be noted."""
 
     inside = False
@@ -145,7 +145,7 @@ class TensorFlowHooks:
             self._hook_graphs()
             self._hook_runs()
             self._hook_building()
-            self._before(threading.Thread, "start", self._lost.starts)
+            self._before(Thread, "start", self._lost.starts)
             more = (self._lost.patches(), self._feeds.patches(), export_patches(self._detector, self._graph))
             for patch in (*more[0], *more[1], *more[2], *coordinator_patches(self._detector)):
                 self._put(*patch)
@@ -464,7 +464,8 @@ class TensorFlowHooks:
         return 0 if graph is None else int(graph.version) + 1
 
     def _closes(self, session: Any) -> None:
-        if threading.current_thread().name == CLOSER:
+        thread = python_thread()
+        if thread is not None and thread.name == CLOSER:
             return  # hangs.py ends what hangs by that
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and is_library(frame.f_code.co_filename):
@@ -511,5 +512,6 @@ def _made_here() -> str:
 def _graph_name(graph: Any) -> str:
     if graph is not own_graph():
         return f"graph {id(graph):#x}"
-    thread = threading.current_thread()
-    return _PROCESS if thread is threading.main_thread() else f"the default graph of thread {thread.name!r}"
+    thread = python_thread()
+    name = f"Dummy-{_thread.get_ident()}" if thread is None else thread.name
+    return _PROCESS if thread is main_thread() else f"the default graph of thread {name!r}"

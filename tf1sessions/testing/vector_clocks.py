@@ -31,9 +31,10 @@ import contextlib
 import itertools
 import os
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from threading import Thread, _DummyThread, local, main_thread
+from threading import _active as _known_threads  # type: ignore[attr-defined]  # by their idents
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -54,6 +55,7 @@ __all__ = [
     "lock_released",
     "locks_passed",
     "may_acquire",
+    "python_thread",
     "release",
     "take_over",
     "tracking",
@@ -111,7 +113,7 @@ class ThreadState:
         self.number = number
         self.name = name
         self.ident = _thread.get_ident()
-        self.is_main = _thread.get_ident() == threading.main_thread().ident
+        self.is_main = _thread.get_ident() == main_thread().ident
         self.start_unseen = start_unseen
         self.start_stack = start_stack
         self.count = 1
@@ -123,6 +125,15 @@ class ThreadState:
         self.lock_releases: dict[int, Clock] = {}
         self.job: ExecutorJob | None = None
         self.first_job = self.job_begin = 0
+
+
+def python_thread() -> Thread | None:
+    """Return what Python has for the calling thread; None for one that it has not started, and does not know.
+
+    ``threading.current_thread()`` makes something of those, and asks by names that a program may have replaced.
+    """
+    thread: Thread | None = _known_threads.get(_thread.get_ident())
+    return thread
 
 
 class Token:
@@ -143,7 +154,7 @@ class VectorClocks:
     def __init__(self) -> None:
         self.lock = _thread.RLock()  # not threading's: that may be watched
         self.before_release: Callable[[], None] | None = None  # called in the thread that releases something
-        self._local = threading.local()
+        self._local = local()
         self._numbers = itertools.count()
         self._threads: weakref.WeakValueDictionary[int, ThreadState] = weakref.WeakValueDictionary()
         self._left: dict[int, tuple[Mapping[int, int], Mapping[int, int]]] = {}  # by identity; see _living_of()
@@ -182,10 +193,9 @@ class VectorClocks:
         name: str | None = getattr(self._local, "name", None)
         if name is not None:
             return name, False
-        ident = _thread.get_ident()
-        thread = threading._active.get(ident)  # type: ignore[attr-defined]
-        if thread is None or isinstance(thread, threading._DummyThread):
-            return f"Dummy-{ident}" if thread is None else thread.name, True
+        thread = python_thread()
+        if thread is None or isinstance(thread, _DummyThread):
+            return f"Dummy-{_thread.get_ident()}" if thread is None else thread.name, True
         return thread.name, False
 
     # -- what is past -------------------------------------------------------------------------------------------------

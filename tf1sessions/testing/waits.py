@@ -23,6 +23,8 @@ import sys
 import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from threading import Barrier, Condition, Event, Semaphore, Thread, Timer, main_thread
+from threading import enumerate as all_threads
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
@@ -36,8 +38,8 @@ untimed: dict[CodeType, str] = {}
 #: Requests that are run now and may wait in a queue of TensorFlow's, by thread. Each thread has its own entry.
 queue_runs: dict[int, QueueRequest] = {}
 
-_WAIT = threading.Condition.wait.__code__
-_WAIT_FOR = threading.Condition.wait_for.__code__
+_WAIT = Condition.wait.__code__
+_WAIT_FOR = Condition.wait_for.__code__
 _SHUTDOWN = threading._shutdown.__code__  # type: ignore[attr-defined]
 _IDLE = (
     concurrent.futures.thread._worker.__code__,
@@ -119,7 +121,7 @@ def _sliced(frame: FrameType) -> Wait | None:
     thing, limit = values["self"], values.get(untimed[frame.f_code])
     if limit not in (None, -1) or not values.get("blocking", True) or not values.get("block", True):
         return None
-    if isinstance(thing, threading.Thread):
+    if isinstance(thing, Thread):
         return _end_of(thing, frame)
     if isinstance(thing, queue.SimpleQueue):
         caller = frame.f_back
@@ -132,7 +134,7 @@ def _sliced(frame: FrameType) -> Wait | None:
     return Wait(thing, f"the lock made at {thing.place}", None if owner is None else (owner,), frame)
 
 
-def _end_of(thread: threading.Thread, innermost: FrameType) -> Wait | None:
+def _end_of(thread: Thread, innermost: FrameType) -> Wait | None:
     if not thread.is_alive():
         return None
     return Wait(thread, f"the end of thread {thread.name!r}", (thread.ident or 0,), innermost)
@@ -140,8 +142,8 @@ def _end_of(thread: threading.Thread, innermost: FrameType) -> Wait | None:
 
 def _shutdown(innermost: FrameType) -> Wait | None:
     """Return what the main thread waits for at the end of the program: one of the threads that are no daemons."""
-    main = threading.main_thread()
-    for thread in threading.enumerate():
+    main = main_thread()
+    for thread in all_threads():
         if thread is not main and not thread.daemon and thread.ident is not None:
             return _end_of(thread, innermost)
     return None
@@ -163,7 +165,7 @@ def _notification(innermost: FrameType, frame: FrameType) -> Wait | None:
         return None
     condition, method = values["self"], caller.f_code.co_name
     owner = caller.f_locals.get("self") if is_library(caller.f_code.co_filename) else None
-    if isinstance(owner, threading.Event) and caller.f_code.co_filename == _THREADING:
+    if isinstance(owner, Event) and caller.f_code.co_filename == _THREADING:
         return _event(owner, caller, frame, by)
     if isinstance(owner, concurrent.futures.Future):
         return _result(owner, frame, by)
@@ -171,20 +173,20 @@ def _notification(innermost: FrameType, frame: FrameType) -> Wait | None:
     if isinstance(owner, queue.Queue):
         what = {"put": "room in", "join": "the end of all work for"}.get(method, "an item of")
         what += f" the queue{_made(owner.not_empty)}"
-    elif isinstance(owner, threading.Semaphore):
+    elif isinstance(owner, Semaphore):
         what = f"the semaphore{_made(owner._cond)}"  # type: ignore[attr-defined]
-    elif isinstance(owner, threading.Barrier):
+    elif isinstance(owner, Barrier):
         what = f"other threads at the barrier{_made(owner._cond)}"  # type: ignore[attr-defined]
     else:
         owner = condition
     return Wait(owner, what, None, frame, by)
 
 
-def _event(event: threading.Event, caller: FrameType, frame: FrameType, by: Any) -> Wait | None:
+def _event(event: Event, caller: FrameType, frame: FrameType, by: Any) -> Wait | None:
     outer = caller.f_back
     while outer is not None and in_package(outer):
         outer = outer.f_back
-    if outer is not None and outer.f_code is threading.Thread.start.__code__:
+    if outer is not None and outer.f_code is Thread.start.__code__:
         return None  # the new thread is about to begin
     if outer is not None and outer.f_code.co_filename == concurrent.futures._base.__file__:
         return Wait(event, "results of jobs", None, frame, by)
@@ -210,11 +212,11 @@ def _made(condition: Any) -> str:
 # -- other ways in which a wait may end -------------------------------------------------------------------------------
 
 
-def is_tool(thread: threading.Thread | None, frame: FrameType | None) -> bool:
+def is_tool(thread: Thread | None, frame: FrameType | None) -> bool:
     """Say whether a thread is one of a tool's around a test: pytest-xdist's connection, pytest-timeout's timer."""
-    if isinstance(thread, threading.Timer) and f"{getattr(thread.function, '__module__', '')}.".startswith(_TOOLS):
+    if isinstance(thread, Timer) and f"{getattr(thread.function, '__module__', '')}.".startswith(_TOOLS):
         return True
-    return thread is not threading.main_thread() and _is_called_by_tool(frame)
+    return thread is not main_thread() and _is_called_by_tool(frame)
 
 
 @without_collection

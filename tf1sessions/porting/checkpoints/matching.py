@@ -178,7 +178,7 @@ class _Matcher:
         parts: dict[str, list[str]] = collections.defaultdict(list)
         for name in self.targets:
             whole, _, last = name.rpartition("/")
-            if last.startswith(_PART) and last[len(_PART) :].isdigit() and name not in self.sources:
+            if last.startswith(_PART) and last[len(_PART) :].isdecimal() and name not in self.sources:
                 parts[whole].append(name)
         for whole, names in parts.items():
             names.sort(key=lambda name: int(name.rpartition("_")[2]))

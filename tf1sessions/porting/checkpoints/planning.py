@@ -283,7 +283,7 @@ class Planner:
     def _slot_maker(self) -> tuple[str, int]:
         """The optimizer's name, and the number of its first slot: ``"Adam_2"`` is ``("Adam", 2)``."""
         name, _, first = self._slot_name().rpartition("_")
-        return (name, int(first)) if first.isdigit() and name else (self._slot_name(), 0)
+        return (name, int(first)) if first.isdecimal() and name else (self._slot_name(), 0)
 
     def _slot_of(self, base: str, number: int) -> str | None:
         """The name of a variable's slot by its number, in whichever scope."""

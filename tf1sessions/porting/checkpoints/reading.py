@@ -168,7 +168,7 @@ def _check_shards(prefix: str) -> None:
     old = re.fullmatch(r"(.*)-\?{5}-of-(\d{5}|\?{5})", prefix)
     stem = old[1] + "-" if old else prefix + ".data-"
     found = glob.glob(glob.escape(stem) + "?????-of-?????")
-    counts = {int(file[-5:]) for file in found if file[-5:].isdigit()}
+    counts = {int(file[-5:]) for file in found if file[-5:].isdecimal()}
     if not old and not os.path.exists(prefix + ".index"):
         return  # one file of the first format
     missing = [

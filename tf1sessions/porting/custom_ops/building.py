@@ -16,10 +16,10 @@ import re
 import secrets
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 
 from tf1sessions.errors import BuildError, UsageError
+from tf1sessions.files import temporary_folder
 from tf1sessions.runtime import tf
 from tf1sessions.texts import quoted
 
@@ -103,7 +103,7 @@ def build(
         commands.append(tuple(command))
         run_compiler(command, own, folder)
 
-    with tempfile.TemporaryDirectory(prefix="tf1sessions-build-op-") as folder:
+    with temporary_folder("tf1sessions-build-op-") as folder:
         sources.write(folder, numbered=True)
         user = [*_search(sources, folder), *(f"-D{name}" for name in define), *extra]
         objects = []

@@ -90,7 +90,7 @@ def read_sources(paths: Sequence[str], include: Iterable[str] = (), leave: Itera
         leave: Folders whose headers are none of the user's own, such as TensorFlow's.
 
     Raises:
-        UsageError: A source is not there, cannot be read, or is not C++ or CUDA.
+        UsageError: A source is not there, cannot be read, or is not C++ or CUDA; or what it includes is not a file.
     """
     if not paths:
         raise UsageError("there is no source", next_step="Name the .cc and .cu files of the operation.")
@@ -153,6 +153,13 @@ def _header(path: str, address: str, in_quotes: bool, folders: tuple[str, ...]) 
     places = ([os.path.dirname(path)] if in_quotes else []) + list(folders)
     for place in places:
         header = os.path.normpath(os.path.join(place, address))
-        if os.path.isfile(header):
+        try:
+            mode = os.stat(header).st_mode
+        except OSError:  # not here
+            continue
+        if stat.S_ISREG(mode):
             return header
+        if not stat.S_ISDIR(mode):  # which a compiler passes over; a pipe it would wait for
+            step = "Put a header in its place, or take the #include out."
+            raise UsageError(f"{quoted(header)} is not a file", where=f"#include in {path}", next_step=step)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import re
 import shutil
@@ -249,8 +250,10 @@ def run_compiler(command: Sequence[str], own: frozenset[str], temporary: str) ->
             with ThreadPoolExecutor(1) as thread:
                 thread.submit(start).result()
         except OSError as error:
+            is_limit = error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+            step = "Raise the limit: ulimit -a shows them." if is_limit else "Install a C++ compiler."
             raise UnsupportedEnvironmentError(
-                f"{quoted(command[0])} cannot be started: {error.strerror}", next_step="Install a C++ compiler."
+                f"{quoted(command[0])} cannot be started: {error.strerror}", next_step=step
             ) from error
         process = started[0]
         said, _ = process.communicate()

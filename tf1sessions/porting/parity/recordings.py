@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import UsageError
+from tf1sessions.files import temporary_folder
 from tf1sessions.models.graph_index import listed
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting.diagnosis.diagnose import diagnose
@@ -99,7 +99,7 @@ def compared_call_by_call(
         if is_recording(right):
             held = ComparedTraces(trace, stack.enter_context(read(right)), tolerances)
             return dataclasses.replace(held.result, diagnosis=diagnose(held))
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tf1sessions-verify-"))
+        folder = stack.enter_context(temporary_folder("tf1sessions-verify-"))
         job = Job(script=os.fspath(right), args=tuple(trace.program.get("arguments", ()) if args is None else args))
         job = dataclasses.replace(job, settings=JobSettings(seeds=seeds))
 

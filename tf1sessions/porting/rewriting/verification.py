@@ -23,19 +23,18 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...errors import ScriptUsageError
+from ...files import remove_folder, temporary_folder
 from ...scripts.jobs import Job, JobSettings
 from ...source import files as source_files
 from ...source.python2 import explain_syntax
 from ...texts import counted
 from ..diagnosis.diagnose import diagnose
-from ..hidden_folders import remove_folder
 from ..replaying import Replay, record, recording, replay
 from ..session_matching import as_one_session
 from ..trace_comparison import ComparedTraces, TraceComparison
@@ -165,7 +164,7 @@ def verify_steps(
     """
     with contextlib.ExitStack() as stack:
         roots = [root.absolute() for root in roots]
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tf1sessions-port-")))
+        folder = Path(stack.enter_context(temporary_folder("tf1sessions-port-")))
         reference = None if trace is None else stack.enter_context(read(trace))
         runs = _StepRuns(steps, roots, program, folder, reference, time_limit)
         stack.callback(runs.close)

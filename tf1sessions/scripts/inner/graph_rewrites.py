@@ -53,7 +53,7 @@ class Request:
     def number(self, name: str, default: int) -> int:
         """A parameter that is a whole number."""
         text = self.one(name, str(default))
-        if not text.removeprefix("-").isdigit():
+        if not text.removeprefix("-").isdecimal():
             raise tf.errors.InvalidArgumentError(None, None, f"{name} must be an integer, got {text}")
         return int(text)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ....errors import UnsupportedEnvironmentError
+from ....files import temporary_folder
 
 __all__ = ["converted", "with_newlines", "with_spaces", "without_keywords"]
 
@@ -160,7 +160,7 @@ def _fissix() -> Any:
             "a file is Python 2, and fissix is not installed", next_step=_NO_FISSIX
         ) from error
     kept = fissix.CACHE_DIR
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder("tf1sessions-") as folder:
         fissix.CACHE_DIR = Path(folder)
         try:
             from fissix import refactor
