@@ -12,7 +12,7 @@ Files::
     watchdog.py         names calls that wait for ever
     feed_values.py      fed values: converted, checked, and kept apart from results
     request_keys.py     what distinguishes the shape of one request from others
-    plans.py            CompiledRequest; Plan, which checks the values of a run and calls it
+    plans.py            CompiledRequest; RequestPlan, which checks the values of a run and calls it
     session_calls.py    the compiled requests and plans of a session
     session_methods.py  what takes the place of TensorFlow's Session.run and close
     calls.py            Session and CompiledCall
