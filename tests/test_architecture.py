@@ -434,12 +434,14 @@ IN_SEVERAL_PLACES = {
     "Trace",
     "Variable",  # of a model, in a report
 }
+#: The same in one folder. recorder.py is copied to where the package is not, and has what traces.py reads.
+IN_ONE_FOLDER = {"CallKind", "Series", "Signature"}
 #: Whose names are those of TensorFlow 1.
 WRITTEN_ANEW = ("contrib", "estimator", "horovod")
 
 
 def test_a_class_name_has_one_meaning() -> None:
-    """Private ones may share a name where each is clear in its file, but not three of them."""
+    """Private ones may share a name where each is clear in its file, but not three of them, nor two in a folder."""
     places: dict[str, set[str]] = {}
     public: dict[str, set[str]] = {}
     for module in MODULES:
@@ -450,6 +452,8 @@ def test_a_class_name_has_one_meaning() -> None:
                     public.setdefault(name, set()).add(module.name)
     assert {name for name, modules in public.items() if len(modules) > 1} == IN_SEVERAL_PLACES
     assert {name for name, modules in places.items() if len(modules) > 2} <= IN_SEVERAL_PLACES
+    folders = {name: [module.rpartition(".")[0] for module in modules] for name, modules in places.items()}
+    assert {name for name, found in folders.items() if len(set(found)) < len(found)} == IN_ONE_FOLDER
 
 
 # ------------------------------------------------------------------------------------------------------------ sizes
