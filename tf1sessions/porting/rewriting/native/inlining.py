@@ -17,15 +17,15 @@ All other functions stay functions, or become classes of tf.Module.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 from collections.abc import Iterator
 
 from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.uses import FileUses
 from ..requests.arguments import arguments
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
+from .edited import edited
 from .kinds import Kinds, creates, names_read
 from .scopes import is_name_scope
 from .statements import OPERATIONS, is_any_block
@@ -59,11 +59,7 @@ def inlined(file: FileUses) -> FileUses:
         found = next(_found(file), None)
         if found is None:
             break
-        source = dataclasses.replace(file.source, text=apply(file.source.text, found))
-        new = read_file(source, file.module, is_package=file.is_package)
-        assert isinstance(new, FileUses)
-        new.siblings = tuple(new if each is file else each for each in file.siblings)
-        file = new
+        file = edited(file, found)
     return file
 
 
