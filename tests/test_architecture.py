@@ -403,6 +403,27 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert {name: lines for name, lines in vague.items() if lines} == {}
 
 
+# Private names in docstrings and comments that are TensorFlow's.
+PRIVATE_IN_TENSORFLOW = {"_FlagValues", "_MklConv2D"}
+
+
+def private_names_in_texts(source: str) -> set[str]:
+    """The private classes, and private functions with their brackets, that docstrings and comments name."""
+    nodes = [node.value for node in ast.walk(_tree(source)) if isinstance(node, ast.Expr)]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts += re.findall(r"#[: ](.*)", source)
+    return set(re.findall(r"(?<![\w.])(?:_[A-Z]\w*[a-z]\w*|_[a-z]\w*(?=\(\)))", "\n".join(texts)))
+
+
+def test_private_names_in_texts_are_those_of_the_code() -> None:
+    used = set()
+    for module in MODULES:
+        nodes = list(ast.walk(_tree(module.source)))
+        used |= {getattr(node, key) for node in nodes for key in ("name", "id", "attr", "arg") if hasattr(node, key)}
+    stale = {module.name: private_names_in_texts(module.source) - used - PRIVATE_IN_TENSORFLOW for module in MODULES}
+    assert {name: names for name, names in stale.items() if names} == {}
+
+
 # Public classes of one name in several places: what they are is the same, or ARCHITECTURE.md has both meanings.
 IN_SEVERAL_PLACES = {
     "Rule",  # what is looked for in code, and reported or rewritten
@@ -413,12 +434,14 @@ IN_SEVERAL_PLACES = {
     "Trace",
     "Variable",  # of a model, in a report
 }
+#: The same in one folder. recorder.py is copied to where the package is not, and has what traces.py reads.
+IN_ONE_FOLDER = {"CallKind", "Series", "Signature"}
 #: Whose names are those of TensorFlow 1.
 WRITTEN_ANEW = ("contrib", "estimator", "horovod")
 
 
 def test_a_class_name_has_one_meaning() -> None:
-    """Private ones may share a name where each is clear in its file, but not three of them."""
+    """Private ones may share a name where each is clear in its file, but not three of them, nor two in a folder."""
     places: dict[str, set[str]] = {}
     public: dict[str, set[str]] = {}
     for module in MODULES:
@@ -429,6 +452,8 @@ def test_a_class_name_has_one_meaning() -> None:
                     public.setdefault(name, set()).add(module.name)
     assert {name for name, modules in public.items() if len(modules) > 1} == IN_SEVERAL_PLACES
     assert {name for name, modules in places.items() if len(modules) > 2} <= IN_SEVERAL_PLACES
+    folders = {name: [module.rpartition(".")[0] for module in modules] for name, modules in places.items()}
+    assert {name for name, found in folders.items() if len(set(found)) < len(found)} == IN_ONE_FOLDER
 
 
 # ------------------------------------------------------------------------------------------------------------ sizes

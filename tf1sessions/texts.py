@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import reprlib
 import shlex
 import textwrap
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 __all__ = [
     "ROWS",
+    "PrintableFormatter",
     "amount",
     "brief",
     "counted",
@@ -181,3 +183,10 @@ def _scaled(count: int, units: Sequence[str]) -> str:
     while value >= 999.5 and power < len(units) - 1:
         value, power = value / 1000, power + 1
     return f"{value:.{1 if power and value < 9.95 else 0}f}{units[power]}"
+
+
+class PrintableFormatter(logging.Formatter):
+    """Messages of which no name of a file, folder, thread or request can steer the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record), keep="\n")

@@ -565,7 +565,8 @@ def test_install_after_an_import_of_tensorflow_with_keras_2(run_python):
 def test_garbage_is_looked_for_after_an_import_only():
     enabled = []
     loader = types.SimpleNamespace(exec_module=lambda module: enabled.append(gc.isenabled()))
-    importer._AfterImport(loader, lambda module: enabled.append(gc.isenabled())).exec_module(types.ModuleType("m"))
+    loading = importer._LoaderWithCallback(loader, lambda module: enabled.append(gc.isenabled()))
+    loading.exec_module(types.ModuleType("m"))
     with pytest.raises(ZeroDivisionError):
-        importer._AfterImport(loader, lambda module: 1 // 0).exec_module(types.ModuleType("m"))
+        importer._LoaderWithCallback(loader, lambda module: 1 // 0).exec_module(types.ModuleType("m"))
     assert enabled == [False, False, False] and gc.isenabled()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand, check_programs, check_setting_option
+from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand, check_programs, setting_option
 from tf1sessions.errors import PythonTwoError, ScriptUsageError
 from tf1sessions.texts import printable, quoted
 
@@ -30,13 +30,7 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
     is_flag=True,
     help="Run each program too, with the arguments after --, and report what it does. Its output is not redirected.",
 )
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECS",
-    callback=check_setting_option,
-    help="With --run: end a program after that.",
-)
+@setting_option("--time-limit", type=float, metavar="SECS", help="With --run: end a program after that.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else; a program's output goes to stderr."
 )

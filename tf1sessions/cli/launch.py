@@ -13,9 +13,9 @@ from tf1sessions.cli.programs import (
     CONTEXT_SETTINGS,
     ProgramsCommand,
     check_programs,
-    check_setting_option,
     only_one,
     seconds_option,
+    setting_option,
 )
 from tf1sessions.texts import quoted
 
@@ -75,30 +75,19 @@ __all__ = ["launch"]
     help="Let the servers listen on all interfaces, and find each other at this address of the machine. Whoever "
     "reaches them can run anything in them. Default: on the loopback interface alone.",
 )
-@click.option(
+@seconds_option(
     "--start-limit",
-    type=float,
     default=300.0,
-    metavar="SECS",
-    callback=seconds_option,
     help="End the cluster when a task has built no server after so long; with --horovod, when a rank has not called "
     "hvd.init(). Default: 300.",
 )
-@click.option(
+@seconds_option(
     "--stall-limit",
-    type=float,
     default=600.0,
-    metavar="SECS",
-    callback=seconds_option,
     help="With --horovod, how long a rank may wait for a tensor of the others. Default: 600.",
 )
-@click.option(
-    "--evaluator-limit",
-    type=float,
-    default=120.0,
-    metavar="SECS",
-    callback=seconds_option,
-    help="Time for the evaluator when the training is done. Default: 120.",
+@seconds_option(
+    "--evaluator-limit", default=120.0, help="Time for the evaluator when the training is done. Default: 120."
 )
 @click.option(
     "--print",
@@ -114,40 +103,28 @@ __all__ = ["launch"]
     "then the chief and the workers.",
 )
 @click.option("--out", metavar="DIR", help="The run folder. Default: a new one in runs/, named by date and time.")
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECS",
-    callback=check_setting_option,
-    help="End a task that takes longer, and with it the cluster.",
+@setting_option(
+    "--time-limit", type=float, metavar="SECS", help="End a task that takes longer, and with it the cluster."
 )
-@click.option(
-    "--grace",
-    type=float,
-    default=5.0,
-    metavar="SECS",
-    callback=seconds_option,
-    help="Time for a task to clean up when it is ended, before it is killed. Default: 5.",
+@seconds_option(
+    "--grace", default=5.0, help="Time for a task to clean up when it is ended, before it is killed. Default: 5."
 )
-@click.option(
+@setting_option(
     "--threads",
     type=int,
     metavar="N",
-    callback=check_setting_option,
     help="Threads in each of TensorFlow's two pools, for each task's server. Default: cores / tasks.",
 )
-@click.option(
+@setting_option(
     "--memory-fraction",
     type=float,
     metavar="F",
-    callback=check_setting_option,
     help="Share of a GPU's memory for each task's server, above 0, at most 1. Default: equal parts of what is free.",
 )
-@click.option(
+@setting_option(
     "--gpus",
     "visible_devices",
     metavar="LIST",
-    callback=check_setting_option,
     help='GPUs that chief, workers and evaluator may use, as in CUDA_VISIBLE_DEVICES: "0,1". '
     "Parameter servers use none.",
 )

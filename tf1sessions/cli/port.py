@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tf1sessions.cli.programs import check_setting_option
+from tf1sessions.cli.programs import setting_option
 from tf1sessions.source.program import Unread
 
 if TYPE_CHECKING:
@@ -53,13 +53,7 @@ _STEPS = ("py3", "v1", "clean", "functions", "native")
 @click.option(
     "--trace", metavar="FILE", help="With --verify: compare the program with this recording, made on an older machine."
 )
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECS",
-    callback=check_setting_option,
-    help="With --verify: end a run after that.",
-)
+@setting_option("--time-limit", type=float, metavar="SECS", help="With --verify: end a run after that.")
 @click.option("--explain", is_flag=True, help="Print each change with its rule, what the rule does, and its page.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON, and nothing else.")
 def port(

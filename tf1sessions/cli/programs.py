@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 
@@ -16,10 +16,12 @@ __all__ = [
     "FiniteRange",
     "ProgramsCommand",
     "check_programs",
-    "check_setting_option",
     "only_one",
     "seconds_option",
+    "setting_option",
 ]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _PROGRAMS = (".py", ".ipynb", ".toml")
 CONTEXT_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -89,8 +91,12 @@ def _meant(command: str, scripts: Sequence[str], cut: int) -> str:
     return f"Arguments come after --: {' '.join(words)}"
 
 
-def check_setting_option(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """The callback of an option that is one of the jobs' settings."""
+def setting_option(*names: str, **attributes: Any) -> Callable[[_Function], _Function]:
+    """An option that is one of the jobs' settings, and checked as such."""
+    return click.option(*names, callback=_check_setting, **attributes)
+
+
+def _check_setting(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     from tf1sessions.scripts.jobs import check_setting
 
     if value is None:
@@ -111,8 +117,12 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-def seconds_option(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """The callback of an option that is a number of seconds."""
+def seconds_option(name: str, **attributes: Any) -> Callable[[_Function], _Function]:
+    """An option that is a number of seconds."""
+    return click.option(name, type=float, metavar="SECS", callback=_check_seconds, **attributes)
+
+
+def _check_seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     from tf1sessions.scripts.jobs import MAX_SECS
 
     if not 0 < value <= MAX_SECS:

@@ -16,8 +16,8 @@ from tf1sessions.cli.programs import (
     CONTEXT_SETTINGS,
     ProgramsCommand,
     check_programs,
-    check_setting_option,
     only_one,
+    setting_option,
 )
 from tf1sessions.testing.reports import LEVELS, Kind, Report, failing_levels, how_to_accept
 from tf1sessions.texts import printable
@@ -36,11 +36,10 @@ _KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 @click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
 @click.argument("scripts", nargs=-1, metavar="SCRIPT")
 @click.option("-m", "module", metavar="MODULE", help="A module instead, as python -m takes it.")
-@click.option(
+@setting_option(
     "--time-limit",
     type=float,
     metavar="SECS",
-    callback=check_setting_option,
     help="End the program after that: a server, which never ends by itself. Ctrl-C does so, too.",
 )
 @click.option(

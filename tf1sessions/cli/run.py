@@ -20,8 +20,8 @@ from tf1sessions.cli.programs import (
     FiniteRange,
     ProgramsCommand,
     check_programs,
-    check_setting_option,
     seconds_option,
+    setting_option,
 )
 from tf1sessions.texts import printable, quoted
 
@@ -69,18 +69,11 @@ __all__ = ["run"]
     metavar="RUN",
     help="Continue the run in this folder: what is done in it is not run again. Its jobs need not be named.",
 )
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECS",
-    callback=check_setting_option,
-    help="End a job's attempt that takes longer.",
-)
-@click.option(
+@setting_option("--time-limit", type=float, metavar="SECS", help="End a job's attempt that takes longer.")
+@setting_option(
     "--retries",
     type=int,
     metavar="N",
-    callback=check_setting_option,
     help="Start a job again when it failed, was killed or ran out of time; N times at most. Default: 0.",
 )
 @click.option(
@@ -88,62 +81,52 @@ __all__ = ["run"]
     default=True,
     help="When a job has failed, go on with the others (default), or end the run.",
 )
-@click.option(
+@seconds_option(
     "--grace",
-    type=float,
     default=5.0,
-    metavar="SECS",
-    callback=seconds_option,
     help="Time for a job to clean up after Ctrl-C or its time limit, before it is killed. Default: 5.",
 )
-@click.option(
+@setting_option(
     "--queue-grace",
     type=float,
     metavar="SECS",
-    callback=check_setting_option,
     help="End threads that hang in queues for so long after the program's end or its stop request, and name them. "
     "0: wait for them, as TensorFlow 1 does. Default: 10.",
 )
-@click.option(
+@setting_option(
     "--threads",
     type=int,
     metavar="N",
-    callback=check_setting_option,
     help="Threads in each of TensorFlow's two pools, for each job. Default: cores / jobs at once.",
 )
-@click.option(
+@setting_option(
     "--memory-fraction",
     type=float,
     metavar="F",
-    callback=check_setting_option,
     help="Share of a GPU's memory for each job, above 0, at most 1. Default: equal parts of what is free.",
 )
-@click.option(
+@setting_option(
     "--memory-limit-mb",
     type=int,
     metavar="MB",
-    callback=check_setting_option,
     help="A hard limit for each job in MiB of a GPU's memory, in place of a share.",
 )
-@click.option(
+@setting_option(
     "--gpus",
     "--visible-devices",
     "visible_devices",
     metavar="LIST",
-    callback=check_setting_option,
     help='GPUs that the jobs may use, as in CUDA_VISIBLE_DEVICES: "0,1"; "" or "-1" for none.',
 )
-@click.option(
+@setting_option(
     "--fast-kernels",
     is_flag=True,
     default=None,
-    callback=check_setting_option,
     help="Use oneDNN's kernels: often faster, but the last bits are not TensorFlow 1's.",
 )
-@click.option(
+@setting_option(
     "--seeds",
     type=click.Choice(["tf1", "tf2", "report"]),
-    callback=check_setting_option,
     help="How random operations without a seed get one in a graph with a seed: tf1, as TensorFlow 1 counted "
     "operations (the default), or tf2. report: as tf1, and a list at a job's end: which seeds are exact, and from "
     "which call on that is not known.",

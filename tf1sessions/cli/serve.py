@@ -15,7 +15,7 @@ import click
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
 from tf1sessions.cli.programs import FiniteRange
 from tf1sessions.errors import UsageError
-from tf1sessions.texts import printable
+from tf1sessions.texts import PrintableFormatter, printable
 
 if TYPE_CHECKING:
     from tf1sessions.serving.settings import ModelSettings
@@ -193,16 +193,9 @@ def _shown(host: str) -> str:
 def _log_to_terminal(*, access: bool) -> None:
     """Write the server's notes to stderr, a line each; requests too, if they are to."""
     handler = logging.StreamHandler()
-    handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(PrintableFormatter("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("tf1sessions.serving")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
     logging.getLogger("tf1sessions.serving.access").disabled = not access
-
-
-class _Printable(logging.Formatter):
-    """Lets no name in a request steer the terminal."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record), keep="\n")

@@ -1,4 +1,4 @@
-"""Findings about this machine, a script or a running program that will bite.
+"""Findings: problems of this machine, of a script or of a running program.
 
 ``findings.py`` the findings, and their order.
 
@@ -13,7 +13,7 @@ In a program's text::
 Files::
 
     findings.py          what is reported, and in which order
-    machine.py           what there is on the machine, and what of it bites
+    machine.py           what there is on the machine, and its problems
     dynamic.py           runs a program with probes, and reports what they found
     evidence.py          what the notes of the probes mean
     notes.py             notes of the probes, on disk: they outlive a crash

@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"#\s*tf1sessions:\s*ignore(?:\[([^\]]*)\])?")
 
 
 def check(program: Program, ignore: Collection[str] = ()) -> list[Finding]:
-    """Return what will bite in a program, the worst first; nothing of it is run, and TensorFlow is not needed.
+    """Return what will go wrong in a program, the worst first; nothing of it is run, and TensorFlow is not needed.
 
     A comment ``# tf1sessions: ignore[rule]`` on the line, or on another line of its statement, suppresses that rule
     there, without brackets every rule.

@@ -31,7 +31,7 @@ def watch(
     stdio: tuple[int | None, int, int] | None = (0, 1, 2),
     listener: Callable[[Event], None] | None = None,
 ) -> tuple[int, list[Finding]]:
-    """Runs a program to its end, in a process of its own, and reports what it did that bites.
+    """Runs a program to its end, in a process of its own, and reports what it did that is a problem.
 
     The program's output, exit code and results are those of ``tf1sessions run``. Child processes that it starts are not
     watched; a finding says so. In the main thread SIGINT, SIGTERM and SIGHUP end the program while this waits, the

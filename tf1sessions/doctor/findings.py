@@ -1,4 +1,4 @@
-"""Findings of the doctor, each with its place, why it bites, and the fix."""
+"""Findings of the doctor, each with its place, the reason, and the fix."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class FindingSource(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One thing that will bite.
+    """One problem.
 
     Attributes:
         rule: Its name, for suppressing it and for the guide: ``"late-visible-devices"``.
-        severity: How much it bites.
+        severity: How bad it is.
         title: What is there, in a line, with the values and names that it is about.
-        why: Why it bites.
+        why: Why it is a problem.
         fix: What to write instead.
         source: How it was found.
         place: Where; None for the machine.

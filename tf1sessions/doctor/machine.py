@@ -5,7 +5,7 @@ Data flow::
     facts() ──▶ Facts: versions (importlib.metadata), cores and memory (sessions/machine.py), GPUs (sessions/gpus.py),
                        environment variables that change what a session does
                   ├──▶ Facts.rows(), Facts.to_json()      what there is, and what a session on a GPU will get
-    examine(facts) ◀──┘ ──▶ findings                      what of it bites
+    examine(facts) ◀──┘ ──▶ findings                      its problems
 
 :func:`facts` looks; everything else is computed from what it saw, so that another machine can be described instead.
 Everything here may be called from any thread.
@@ -359,11 +359,11 @@ def _dotted(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]}"
 
 
-# -- what bites -------------------------------------------------------------------------------------------------------
+# -- its problems -----------------------------------------------------------------------------------------------------
 
 
 def examine(seen: Facts | None = None, *, processes: int = 1) -> list[Finding]:
-    """Return what of a machine bites, the worst first.
+    """Return the problems of a machine, the worst first.
 
     Args:
         seen: What was seen of it; by default this machine, now.

@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from ..source.names import FunctionNode, Names
+from ..source.nodes import is_main_guard
 from ..source.program import SourceFile
 
 __all__ = ["EnclosingBlock", "Order", "ProgramStep"]
@@ -183,7 +184,7 @@ class Order:
         self._branches(node, [*branches, each.orelse])
 
     def _branches(self, node: ast.stmt, branches: Sequence[Sequence[ast.stmt]]) -> None:
-        if isinstance(node, ast.If) and _is_main_guard(node.test):
+        if isinstance(node, ast.If) and is_main_guard(node.test):
             self._block(branches[0])
             return
         for number, body in enumerate(branches):
@@ -217,7 +218,7 @@ class Order:
             return
         self._visits[file.tree] = 1
         self._inside.add(file.tree)
-        self._block([each for each in file.tree.body if not (isinstance(each, ast.If) and _is_main_guard(each.test))])
+        self._block([each for each in file.tree.body if not (isinstance(each, ast.If) and is_main_guard(each.test))])
         self._inside.discard(file.tree)
 
     def _expression(self, node: ast.AST) -> None:
@@ -266,7 +267,3 @@ class Order:
     def _step(self, node: ast.AST, path: str | None) -> None:
         if len(self._steps) <= _MOST_STEPS:
             self._steps.append(ProgramStep(len(self._steps), node, path, tuple(self._frames)))
-
-
-def _is_main_guard(test: ast.expr) -> bool:
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -5,9 +5,9 @@ Data flow::
     dynamic.py ──▶ runner ──▶ execute(payload) ──▶ program.execute(payload, begin, end)
                                  begin: the hooks below, around TensorFlow's and Python's own functions
       Session.run ──▶ a Tally for each thread and graph ┐
-      operations made ──▶ a GraphRecord                 ├──▶ once a second, and at the end: Writer.state
+      operations made ──▶ a GraphRecord                 ├──▶ once a second, and at the end: NoteWriter.state()
       feeds that are converted, constants fetched       ┘
-      sessions, forks, children, environment, queues ──────▶ at once: Writer.event
+      sessions, forks, children, environment, queues ──────▶ at once: NoteWriter.event()
 
 A hook calls what it stands for with the same arguments, and notes; it raises nothing of its own, and what TensorFlow
 raises goes through. No thread is started and no file stays open, so that the program sees as many as before. In a child

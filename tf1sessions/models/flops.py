@@ -76,7 +76,7 @@ class _Unknown(Exception):
     """A size that the count needs is not known."""
 
 
-class _Shapes:
+class _KnownShapes:
     """The shapes around a node; asking for one that is not known raises :class:`_Unknown`."""
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
@@ -110,7 +110,7 @@ def count(node: Any, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int |
     """
     if node.op in FREE:
         return 0
-    ins, outs = _Shapes(inputs), _Shapes(outputs)
+    ins, outs = _KnownShapes(inputs), _KnownShapes(outputs)
     try:
         if node.op in _ELEMENTWISE:
             return _ELEMENTWISE[node.op] * prod(outs[0])
@@ -134,7 +134,7 @@ def _flag(node: Any, *names: str) -> bool:
     return any(name in node.attr and node.attr[name].b for name in names)
 
 
-def _matmul(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _matmul(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """[..., M, K] and [..., K, N]; either has K."""
     terms = ins.size(0, -2 if _flag(node, "transpose_a", "adj_x") else -1)
     if terms is None:
@@ -144,43 +144,43 @@ def _matmul(node: Any, ins: _Shapes, outs: _Shapes) -> int:
     return 2 * prod(outs[0]) * terms
 
 
-def _convolution(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _convolution(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """The filter is [spatial..., inputs of a group, outputs]: for each result, all but the last."""
     return 2 * prod(outs[0]) * prod(ins[1][:-1])
 
 
-def _transposed_convolution(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _transposed_convolution(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """Each element of the third input is laid out by the filter, over all but its last dimension."""
     return 2 * prod(ins[2]) * prod(ins[1][:-1])
 
 
-def _depthwise(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _depthwise(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """The filter is [height, width, channels, multiplier]."""
     return 2 * prod(outs[0]) * prod(ins[1][:2])
 
 
-def _pooling(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _pooling(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     window = list(node.attr["ksize"].list.i)
     return prod(outs[0]) * int(prod(window))
 
 
-def _batch_norm(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _batch_norm(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """A scale and an offset; in training the mean and the variance before them, which take 5 more."""
     training = "is_training" not in node.attr or node.attr["is_training"].b
     return (7 if training else 2) * prod(outs[0])
 
 
-def _response_normalization(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _response_normalization(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """The squares of 2 * radius + 1 neighbours, a sum of them, a power and a division."""
     radius = node.attr["depth_radius"].i if "depth_radius" in node.attr else 5
     return prod(outs[0]) * (2 * (2 * radius + 1) + 2)
 
 
-def _add_n(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _add_n(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     return prod(outs[0]) * (len(ins) - 1)
 
 
-def _einsum(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _einsum(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     left, _, right = node.attr["equation"].s.decode(errors="replace").replace(" ", "").partition("->")
     terms = left.split(",")
     if "." in left or len(terms) != len(ins):
@@ -193,22 +193,22 @@ def _einsum(node: Any, ins: _Shapes, outs: _Shapes) -> int:
     return (1 if set(right) == set(sizes) else 2) * prod(sizes.values())
 
 
-def _lstm_cell(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _lstm_cell(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """x is [B, I], the weights [I + H, 4 * H]. The gates' 12 operations on [B, H] are small beside the product."""
     return ins[0][0] * (2 * prod(ins[3]) + 12 * ins[3][1] // 4)
 
 
-def _lstm_sequence(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _lstm_sequence(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """x is [T, B, I], the weights are the fifth input."""
     return prod(ins[1][:2]) * (2 * prod(ins[4]) + 12 * ins[4][1] // 4)
 
 
-def _gru_cell(node: Any, ins: _Shapes, outs: _Shapes) -> int:
+def _gru_cell(node: Any, ins: _KnownShapes, outs: _KnownShapes) -> int:
     """x is [B, I]; weights [I + H, 2 * H] for the gates and [I + H, H] for the candidate."""
     return ins[0][0] * (2 * (prod(ins[2]) + prod(ins[3])) + 9 * ins[3][1])
 
 
-_RULES: Mapping[str, Callable[[Any, _Shapes, _Shapes], int]] = {
+_RULES: Mapping[str, Callable[[Any, _KnownShapes, _KnownShapes], int]] = {
     "AddN": _add_n,
     "AccumulateNV2": _add_n,
     "BlockLSTM": _lstm_sequence,

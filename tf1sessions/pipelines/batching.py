@@ -56,7 +56,7 @@ from tf1sessions.sessions.feed_values import with_own_arrays
 from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.texts import brief, figures
 
-__all__ = ["Batcher", "BatcherStatistics", "Percentiles"]
+__all__ = ["Batcher", "BatcherStatistics", "Percentiles", "check_duration"]
 
 logger = logging.getLogger("tf1sessions")
 
@@ -328,9 +328,9 @@ class Batcher:
         sizes = None if allowed_batch_sizes is None else _listed("allowed_batch_sizes", allowed_batch_sizes, "integers")
         for size in sizes or ():
             _check_integer("a size of allowed_batch_sizes", size)
-        _check_duration("max_delay_ms", max_delay_ms)
+        check_duration("max_delay_ms", max_delay_ms, "Batcher")
         if deadline_secs is not None:
-            _check_duration("deadline_secs", deadline_secs)
+            check_duration("deadline_secs", deadline_secs, "Batcher")
         self._delay_secs = max_delay_ms / 1000
         self._queue_limit = queue_limit
         self._deadline_secs = deadline_secs
@@ -480,7 +480,7 @@ class Batcher:
         if deadline_secs is None:
             deadline_secs = self._deadline_secs
         else:
-            _check_duration("deadline_secs", deadline_secs)
+            check_duration("deadline_secs", deadline_secs, "Batcher")
         return self._call.read(args, named), deadline_secs
 
     def _take_turn(self, own: _OwnRows) -> bool:
@@ -782,6 +782,7 @@ def _listed(name: str, values: Iterable[Any], what: str) -> tuple[Any, ...]:
         raise ConfigError(f"{name} is {brief(values)}", where="Batcher", next_step=f"Give a list of {what}.") from error
 
 
-def _check_duration(name: str, value: Any) -> None:
+def check_duration(name: str, value: Any, where: str) -> None:
+    """Raise a ConfigError for a value that is no number from 0 to a million."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= _LONGEST:
-        raise ConfigError(f"{name} is {value!r}", where="Batcher", next_step="Give a number from 0 to a million.")
+        raise ConfigError(f"{name} is {value!r}", where=where, next_step="Give a number from 0 to a million.")

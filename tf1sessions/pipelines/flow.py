@@ -54,7 +54,7 @@ _LONGEST_LINE = 500
 _HANDLER_SECS = 2.0
 
 
-class _Coordinator(Coordinator):
+class _FlowCoordinator(Coordinator):
     """The coordinator of legacy code in a pipeline: a stop request stops the pipeline, and the other way round."""
 
     def __init__(self, flow: Flow) -> None:
@@ -84,7 +84,7 @@ class Flow:
     def __init__(self, session: Any, name: str, *, stall_secs: float, on_stall: str, join_secs: float) -> None:
         self.session = session
         self.name = name
-        self.coordinator = _Coordinator(self)
+        self.coordinator = _FlowCoordinator(self)
         self.stopping = False
         self.started = False
         self.finished = False

@@ -2,8 +2,8 @@
 
 A stage knows which queues it reads and writes; the pipeline (pipeline.py) decides what follows when it ends or fails::
 
-    Stage ── a Worker for each thread ── loop(worker) ──▶ worker.run(call)            one run of the session
-                                                      └─▶ stage.step, ran, excuse     counts, limits, skipped errors
+    Stage ── a StageThread for each thread ── loop(worker) ──▶ worker.run(call)    one run of the session
+                                                           └─▶ stage.step, ran, excuse  counts, limits, skipped errors
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from tf1sessions.errors import (
     StragglerError,
     UsageError,
 )
-from tf1sessions.pipelines.batching import Percentiles, times
+from tf1sessions.pipelines.batching import Percentiles, check_duration, times
 from tf1sessions.pipelines.coordinator import whereabouts
 from tf1sessions.pipelines.keyed_schedule import KeyedSchedule, ScheduledItem
 from tf1sessions.pipelines.refilled import keeps_its_items, own
@@ -51,8 +51,6 @@ logger = logging.getLogger("tf1sessions")
 
 #: How long a worker stays without work. Arbitrary: starting one costs 0.1 ms, keeping it nothing.
 _IDLE_SECS = 10.0
-#: The longest time that can be asked for. Arbitrary: below what a lock can wait for.
-_LONGEST = 1e6
 #: How many of the last items the percentiles are made of.
 _RECENT = 4096
 
@@ -241,9 +239,9 @@ class WorkQueue:
                 raise ConfigError(f"{what} is {value!r}", where="WorkQueue", next_step="Give an integer of 1 or more.")
         if on_full not in ("wait", "refuse"):
             raise ConfigError(f"on_full is {on_full!r}", where="WorkQueue", next_step='Give "wait" or "refuse".')
-        _check_duration("join_secs", join_secs)
+        check_duration("join_secs", join_secs, "WorkQueue")
         if deadline_secs is not None:
-            _check_duration("deadline_secs", deadline_secs)
+            check_duration("deadline_secs", deadline_secs, "WorkQueue")
         self.name = name or f"WorkQueue-{next(_numbers)}"
         self._workers = int(workers)
         self._queue_limit = int(queue_limit)
@@ -307,7 +305,7 @@ class WorkQueue:
         if deadline_secs is None:
             deadline_secs = self._deadline_secs
         else:
-            _check_duration("deadline_secs", deadline_secs)
+            check_duration("deadline_secs", deadline_secs, "WorkQueue")
         if type(feeds) is dict:
             feeds = feeds.copy()  # callers fill one dict again and again
         item = _WorkItem(self, fetches, feeds, priority, key, deadline_secs)
@@ -407,7 +405,7 @@ class WorkQueue:
                 cancelled.
         """
         if join_secs is not None:
-            _check_duration("join_secs", join_secs)
+            check_duration("join_secs", join_secs, "WorkQueue")
         elif cancel_pending:
             join_secs = self._join_secs
         if forks.forked():
@@ -741,8 +739,3 @@ def _check_priority(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
         raise UsageError(f"priority is {value!r}", where="submit()", next_step="Give a number.")
     return value
-
-
-def _check_duration(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= _LONGEST:
-        raise ConfigError(f"{name} is {value!r}", where="WorkQueue", next_step="Give a number from 0 to a million.")

@@ -63,7 +63,7 @@ _OWN_BYTES = 16 << 20  # arrays from this on have a segment of their own; arbitr
 _MOST_SEGMENTS = 32  # of a message, about; a frame carries at most 253 descriptors (SCM_MAX_FD)
 _CHECKED_BYTES = 16 << 20  # messages from this on are compared with the memory that is free
 
-_HEADER = struct.Struct("=IIQ")  # the next line, the bytes of a _Frame and those of the pickle, which both follow
+_HEADER = struct.Struct("=IIQ")  # the next line, the bytes of the _MessageFrame and of the pickle, which both follow
 _LEAST_BYTES = 512  # of a message; most that bring one array or a few short jobs need no more, and are read at once
 _MAGIC = 0x74316672
 _MOST_LENGTH = 1 << 47  # bytes that a process can address

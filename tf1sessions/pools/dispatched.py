@@ -15,7 +15,7 @@ from tf1sessions.pools.process_jobs import ProcessJobOptions
 __all__ = ["DispatchedPool"]
 
 
-class _Dispatcher(Protocol):
+class _AnyDispatcher(Protocol):
     """The interface of the thread that gives jobs to workers, as a pool uses it."""
 
     def submit(self, jobs: Sequence[Any]) -> None: ...
@@ -28,7 +28,7 @@ class _Dispatcher(Protocol):
 class DispatchedPool(SessionPool):
     """A pool with a ``_dispatcher``, which subclasses make. Not for direct use."""
 
-    _dispatcher: _Dispatcher
+    _dispatcher: _AnyDispatcher
 
     def job(self, name: str | None = None, time_limit_secs: float | None = None, retries: int | None = None) -> Any:
         """As :meth:`SessionPool.job`, with ``retries`` of its own."""

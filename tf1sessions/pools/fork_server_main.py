@@ -3,7 +3,7 @@
 Data flow::
 
     caller's process                server's process                         a worker's process
-    WorkerServer ──spawn + 3 fds──▶ _Server.serve(): one thread ──fork────▶ _start_forked(), function(payload)
+    WorkerServer ──spawn + 3 fds──▶ _ForkServer.serve(), a thread ─fork─▶ _start_forked(), function(payload)
                  ──signal, kill───▶   │        └─────────── fork + exec ──▶ the same in a fresh interpreter ("cold")
     reader thread ◀─ready, forked,──  ├─ report pipe ◀──"+", or why not──── just before function(payload) is called
                     ended             └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)

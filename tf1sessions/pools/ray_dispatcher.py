@@ -56,7 +56,7 @@ class RayJob(ProcessJob):
     times_node_lost = 0
 
 
-class _RayWorker:
+class _ActorState:
     """An actor, as the dispatcher sees it.
 
     ``call`` is the future of its current call, and what an older one brings is of no interest.
@@ -134,7 +134,7 @@ class RayDispatcher:
         self._errors: Any = connection.ray.exceptions
         self._inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self._queue: deque[RayJob] = deque()
-        self._workers: list[_RayWorker] = []
+        self._workers: list[_ActorState] = []
         self._news = News()
         self._closing = False
         self._turn = _Turn()
@@ -255,17 +255,17 @@ class RayDispatcher:
                 reply = failure_here(error, "set up")
                 self._end_next(lambda job: reply_error(self._options.name, job, reply))  # noqa: B023 - called at once
                 continue
-            worker = _RayWorker(number, actor)
+            worker = _ActorState(number, actor)
             self._workers.append(worker)
             self._begin(worker, "starting", built, self._on_built)
             coming += 1
 
-    def _begin(self, worker: _RayWorker, state: str, reference: Any, then: Callable[[_RayWorker, Any], None]) -> None:
+    def _begin(self, worker: _ActorState, state: str, reference: Any, then: Callable[[_ActorState, Any], None]) -> None:
         worker.turn(state)
         worker.call = call = reference.future()
         call.add_done_callback(lambda done: self._inbox.put((self._on_call, worker, done, then)))
 
-    def _on_call(self, worker: _RayWorker, call: Any, then: Callable[[_RayWorker, Any], None]) -> None:
+    def _on_call(self, worker: _ActorState, call: Any, then: Callable[[_ActorState, Any], None]) -> None:
         if worker.call is call and worker in self._workers:
             worker.call = None
             if (error := call.exception()) is not None and self._has_left(error):
@@ -277,7 +277,7 @@ class RayDispatcher:
         """Whether a call failed because this process has left the cluster, or does so just now."""
         return _OWNER_GONE in str(error) or not self._connection.is_there
 
-    def _send(self, worker: _RayWorker, job: RayJob) -> None:
+    def _send(self, worker: _ActorState, job: RayJob) -> None:
         objects: list[Any] = []
         try:
             args = tuple(self._of_store(value, objects) for value in job.args)
@@ -293,7 +293,7 @@ class RayDispatcher:
         more = (buffers, *objects) if buffers or objects else ()  # each argument costs Ray 0.03 ms and more
         self._begin(worker, "busy", worker.actor.run.remote(stream, *more), self._on_answer)
 
-    def _warmest(self) -> _RayWorker | None:
+    def _warmest(self) -> _ActorState | None:
         """Return the idle worker that worked last, unless it is to be asked first whether it lives."""
         idle = [worker for worker in self._workers if worker.state == "idle"]
         found = max(idle, key=lambda one: one.since, default=None)
@@ -323,13 +323,13 @@ class RayDispatcher:
     def _on_shut_down(self) -> None:
         self._closing = True
 
-    def _on_checked(self, worker: _RayWorker, call: Any) -> None:
+    def _on_checked(self, worker: _ActorState, call: Any) -> None:
         if (error := call.exception()) is None:
             worker.turn("idle")
         else:
             self._lose(worker, error)
 
-    def _on_built(self, worker: _RayWorker, call: Any) -> None:
+    def _on_built(self, worker: _ActorState, call: Any) -> None:
         where = self._options.name
         if (error := call.exception()) is not None:
             if self._lose(worker, error):
@@ -351,7 +351,7 @@ class RayDispatcher:
             return
         worker.turn("idle")
 
-    def _on_answer(self, worker: _RayWorker, call: Any) -> None:
+    def _on_answer(self, worker: _ActorState, call: Any) -> None:
         job, worker.job = worker.job, None
         assert job is not None
         if (error := call.exception()) is not None:
@@ -370,7 +370,7 @@ class RayDispatcher:
         else:
             self._end(job, "succeeded", reply.result, seconds=reply.seconds)
 
-    def _on_failed_call(self, worker: _RayWorker, job: RayJob, error: BaseException) -> None:
+    def _on_failed_call(self, worker: _ActorState, job: RayJob, error: BaseException) -> None:
         where = self._options.name
         if not isinstance(error, self._errors.RayActorError):  # an argument in the store is lost, or the like
             self._drop(worker)
@@ -408,7 +408,7 @@ class RayDispatcher:
             elif worker.state == "starting":
                 self._check_start(worker, secs)
 
-    def _check_start(self, worker: _RayWorker, secs: float) -> None:
+    def _check_start(self, worker: _ActorState, secs: float) -> None:
         limit = self._options.build_limit_secs
         if limit is not None and secs >= limit:
             self._drop(worker)
@@ -424,29 +424,29 @@ class RayDispatcher:
 
     # -- the ends of workers --
 
-    def _is_used_up(self, worker: _RayWorker, answer: WorkerAnswer) -> bool:
+    def _is_used_up(self, worker: _ActorState, answer: WorkerAnswer) -> bool:
         most_jobs, most_mb = self._options.max_jobs_per_worker, self._options.max_memory_mb
         if most_jobs is not None and worker.jobs_run >= most_jobs:
             return True
         return most_mb is not None and answer.memory_mb > most_mb
 
-    def _drop(self, worker: _RayWorker) -> None:
+    def _drop(self, worker: _ActorState) -> None:
         """Kill a worker, and forget it."""
         self._workers.remove(worker)
         worker.job = None
         self._kill(worker)
 
-    def _kill(self, worker: _RayWorker) -> None:
+    def _kill(self, worker: _ActorState) -> None:
         with contextlib.suppress(Exception):  # it is dead, or cannot be reached: Ray ends it when it can
             self._connection.ray.kill(worker.actor)
 
-    def _retire(self, worker: _RayWorker) -> None:
+    def _retire(self, worker: _ActorState) -> None:
         """Let a worker close what it has, and end. Ray ends it when the last reference to it is gone."""
         self._workers.remove(worker)
         worker.actor.close.remote()
         del worker.actor
 
-    def _lose(self, worker: _RayWorker, error: BaseException) -> bool:
+    def _lose(self, worker: _ActorState, error: BaseException) -> bool:
         """Forget a worker that has ended. Returns whether that was because of its node, which costs the job nothing."""
         self._drop(worker)
         if isinstance(error, self._errors.ActorUnavailableError):
@@ -515,7 +515,7 @@ class RayDispatcher:
         self._accounts.announce(self._news)
 
     def _death_error(
-        self, job: RayJob, worker: _RayWorker, error: BaseException, doing: str, node_lost: bool = False
+        self, job: RayJob, worker: _ActorState, error: BaseException, doing: str, node_lost: bool = False
     ) -> WorkerDiedError:
         victim = f"its worker (pid {worker.pid}, node {worker.node})" if worker.pid else "its worker"
         text = f"job {job.name!r}: {victim} died while it {doing}"

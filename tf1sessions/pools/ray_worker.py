@@ -4,7 +4,7 @@
 
     the pool's dispatcher                          an actor, in a process of its own on some node
       set_up(versions, payload, Setup) ─────────▶ versions compared; threads, GPUs; memory plan; session, graph, model
-      ◀── Start ────────────────────────────────── ready, or why not
+      ◀── versions, a WorkerAnswer ─────────────── ready, or why not
       run(job, *objects of the store) ──────────▶ unpickle, run, pickle
       ◀── WorkerAnswer ─────────────────────────── result, or exception; whether this worker may go on
       close() ───────────────────────────────────▶ sessions are closed

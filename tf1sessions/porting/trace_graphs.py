@@ -128,7 +128,6 @@ class TraceGraph:
         places = trace.places(number) or [()] * len(graph_def.node)
         if len(places) != len(graph_def.node):
             raise trace.damaged(f"is damaged: graph.{number}.places has not one for each of its nodes")
-        self.has_places = bool(trace.graphs[number].get("places"))
         for index, (node, place) in enumerate(zip(graph_def.node, places, strict=True)):
             self._add(node, node.name, {}, (index, place), ())
         self._written: dict[int, set[str]] = {}

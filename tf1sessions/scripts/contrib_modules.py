@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import contrib
 from ..source import contrib_addresses
-from . import missing, seeds
+from . import missing, moved, seeds
 
 __all__ = ["find"]
 
@@ -94,16 +94,9 @@ def _module(fullname: str, top: str, inner: str) -> ModuleType:
     for end in range(len(parts), 0, -1):
         for start in range(end):
             own = ".".join([module.__name__, *parts[start:end]])
-            if _exists(own):
+            if moved.exists(own):
                 return _Contrib(fullname, [importlib.import_module(own), module])
             inside = functools.reduce(lambda value, name: getattr(value, name, None), parts[start:end], module)
             if isinstance(inside, ModuleType):  # one that is made by our file, and has none of its own
                 return _Contrib(fullname, [inside, module])
     return _Contrib(fullname, [module])
-
-
-def _exists(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # its parent is no package
-        return False

@@ -114,11 +114,11 @@ class Finder(importlib.abc.MetaPathFinder):
             self._names().discard(name)
         if spec is None or spec.loader is None:
             return spec
-        spec.loader = _AfterImport(spec.loader, after)
+        spec.loader = _LoaderWithCallback(spec.loader, after)
         return spec
 
 
-class _AfterImport(importlib.abc.Loader):
+class _LoaderWithCallback(importlib.abc.Loader):
     """Loads a module as ``loader`` does, then calls ``after`` with it."""
 
     def __init__(self, loader: importlib.abc.Loader, after: Callable[[ModuleType], None]) -> None:

@@ -12,28 +12,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-__all__ = ["LOST", "apply"]
-
-# Members of 1.15 that are not given back, and why.
-LOST = {
-    "RegisterExtension": "of protocol buffers, for extensions; there were none",
-    "autotune": "of tf.data's optimization options; set options.autotune instead",
-    "autotune_algorithm": "of tf.data's optimization options",
-    "autotune_buffers": "of tf.data's optimization options",
-    "autotune_cpu_budget": "of tf.data's optimization options",
-    "auto_shard": "of tf.data's distribute options; set auto_shard_policy instead",
-    "experimental_stateful_whitelist": "of tf.data's options",
-    "experimental_stats": "of tf.data's options; tf.data collects no statistics any more",
-    "filter_with_random_uniform_fusion": "of tf.data's optimization options",
-    "hoist_random_uniform": "of tf.data's optimization options",
-    "map_vectorization": "of tf.data's optimization options",
-    "none_from_structure": "of tf.data.experimental.Optional; use empty",
-    "value_structure": "of tf.data.experimental.Optional; use element_spec",
-    "get_losses_for": "the layers that a TF1 program makes have it; the class of eager programs has not",
-    "get_updates_for": "the layers that a TF1 program makes have it; the class of eager programs has not",
-    "sample_weights": "internal to Keras' training loop",
-    "traceback_with_start_lines": "of tf.Operation; use traceback",
-}
+__all__ = ["apply"]
 
 
 def _apply_layer(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:

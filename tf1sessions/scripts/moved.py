@@ -19,7 +19,17 @@ from typing import Any
 from . import missing
 from .moved_tables import ENGINE, GONE, KERAS_MODULES, KERAS_PARTS, MODULES, NAMES
 
-__all__ = ["add_names", "apply", "engine_modules", "gone", "has_names", "is_package", "keras_module", "modules"]
+__all__ = [
+    "add_names",
+    "apply",
+    "engine_modules",
+    "exists",
+    "gone",
+    "has_names",
+    "is_package",
+    "keras_module",
+    "modules",
+]
 
 _PYTHON = "tensorflow.python"
 _KERAS = "tf_keras.src"
@@ -66,10 +76,10 @@ def modules(fullname: str) -> list[str]:
     """The modules that have today what was in ``fullname`` in 1.15; empty if it did not move."""
     targets = MODULES.get(fullname.removeprefix(f"{_PYTHON}."), "").split()
     names = [target[1:] if target.startswith("!") else f"{_PYTHON}.{target}" for target in targets]
-    return [name for name in names if name != fullname and _exists(name)]
+    return [name for name in names if name != fullname and exists(name)]
 
 
-def _exists(name: str) -> bool:
+def exists(name: str) -> bool:
     """Whether this TensorFlow, or this library, has the module."""
     if name in sys.modules:
         return True

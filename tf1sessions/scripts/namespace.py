@@ -361,22 +361,15 @@ def _find_keras(name: str, inner: bool = False) -> Callable[[], ModuleType] | No
         return _InnerKeras if inner else _keras_of_face
     if name == "engine" or name.startswith("engine."):
         sources = [f"{_KERAS}.{part}" for part in ("models", "layers")]
-        inside = [module for module in moved.engine_modules(name[len("engine.") :]) if _exists(module)]
+        inside = [module for module in moved.engine_modules(name[len("engine.") :]) if moved.exists(module)]
         return functools.partial(_merged, f"keras.{name}", [*sources, *inside])
     found, *parts = moved.keras_module(name)
     candidates = [f"{_KERAS}.{found}", f"tf_keras.src.{found}", found]
-    there = [candidate for candidate in candidates if _exists(candidate)]
+    there = [candidate for candidate in candidates if moved.exists(candidate)]
     if not there:
         return moved.gone(f"tensorflow.python.keras.{name}")
     there = there if inner else there[:1]
-    return functools.partial(_merged, f"keras.{name}", [*there, *filter(_exists, parts)])
-
-
-def _exists(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
+    return functools.partial(_merged, f"keras.{name}", [*there, *filter(moved.exists, parts)])
 
 
 def _merged(name: str, sources: list[str], alone: bool = True) -> ModuleType:

@@ -28,7 +28,7 @@ from tf1sessions.source import old_names
 
 from . import numpy_functions, numpy_operators
 
-__all__ = ["RULES", "apply", "array_of_objects", "missing_names"]
+__all__ = ["RULES", "apply", "array_of_objects"]
 
 #: The environment variable by which operators follow the installed NumPy's rules: 2; by default 1.
 RULES = "TF1SESSIONS_NUMPY"
@@ -184,50 +184,6 @@ def _table() -> dict[str, Any]:
         "math": math, "sys": sys, "warnings": warnings,
     }  # fmt: skip
     return {name: value for name, value in table.items() if value is not None}
-
-
-# Names of 1.18 that are not given back: nothing to do with arrays any more, or unused outside NumPy.
-_LEFT_OUT = frozenset(
-    [
-        "MachAr",
-        "Tester",
-        "absolute_import",
-        "add_newdoc_ufunc",
-        "compat",
-        "division",
-        "fv",
-        "get_array_wrap",
-        "geterrobj",
-        "int_asbuffer",
-        "ipmt",
-        "irr",
-        "lookfor",
-        "mafromtxt",
-        "mirr",
-        "nper",
-        "npv",
-        "numarray",
-        "oldnumeric",
-        "pmt",
-        "ppmt",
-        "print_function",
-        "pv",
-        "rate",
-        "safe_eval",
-        "sctypeNA",
-        "set_numeric_ops",
-        "set_string_function",
-        "seterrobj",
-        "source",
-        "typeNA",
-        "who",
-    ]
-)
-
-
-def missing_names(names: Iterable[str]) -> list[str]:
-    """Return those of ``names`` that neither this NumPy nor :func:`apply` has, and that are not left out on purpose."""
-    return [name for name in names if name not in _LEFT_OUT and not _has(name)]
 
 
 def _has(name: str) -> bool:

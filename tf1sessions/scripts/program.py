@@ -28,7 +28,7 @@ from typing import Any
 from ..errors import Tf1SessionsError
 from ..source import python2
 from ..source.notebooks import read as read_notebook
-from ..texts import printable
+from ..texts import PrintableFormatter
 from . import cluster_watch, exits, importer, notebooks, queue_threads, seed_words, settings
 from .payload import ProgramPayload
 from .streams import to_log
@@ -122,17 +122,10 @@ def _run(
     return 0
 
 
-class _Printable(logging.Formatter):
-    """Messages that cannot steer the terminal: they name files, folders and threads."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record), keep="\n")
-
-
 def _log_to_stderr() -> None:
     if not _log.handlers:
         handler = logging.StreamHandler()  # of this process's stderr
-        handler.setFormatter(_Printable("tf1sessions: %(message)s"))
+        handler.setFormatter(PrintableFormatter("tf1sessions: %(message)s"))
         _log.addHandler(handler)
         _log.propagate = False
 

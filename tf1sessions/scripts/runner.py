@@ -7,7 +7,7 @@ Runs in the process of the command line (or of whoever calls :func:`run_jobs`); 
               a starter thread:      WorkerServer.wait_ready       -> _Ready or _Broken
               a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
               a thread of WorkerServer: its on_note                 -> Note
-              signal handlers, other threads: Run.interrupt        -> _Interrupted, _PassedOn
+              signal handlers, other threads: Run.interrupt        -> _InterruptAsked, _PassedOn
               listeners, other threads: Run.complete, Run.fail     -> _Completed, _Failed
          -> listener(event), called in that one thread only
          -> RunSummary
@@ -123,7 +123,7 @@ class _Ended:
 
 
 @dataclass(frozen=True)
-class _Interrupted:
+class _InterruptAsked:
     signum: int
 
 
@@ -151,7 +151,7 @@ class _Resized: ...
 class _Suspended: ...
 
 
-_FromOutside = _Interrupted | _PassedOn | _Completed | _Failed | _Resized | _Suspended
+_FromOutside = _InterruptAsked | _PassedOn | _Completed | _Failed | _Resized | _Suspended
 _Message = _Ready | _Broken | _Spawned | _Exited | _Ended | _FromOutside | Note
 
 
@@ -208,7 +208,7 @@ class Run:
 
     def interrupt(self, signum: int = signal.SIGINT) -> None:
         """Ends the run: jobs get the signal and a grace; a second call kills them. Returns at once."""
-        self._inbox.put(_Interrupted(signum))
+        self._inbox.put(_InterruptAsked(signum))
 
     def complete(self, index: int, reason: str) -> None:
         """Ends a job that has done its part, and counts it as done. Returns at once; for any thread or listener."""
@@ -372,7 +372,7 @@ class _RunLoop:
                 message.active.exited = True
             elif isinstance(message, _Ended):
                 self._on_ended(message.active, message.result, message.lost)
-            elif isinstance(message, _Interrupted):
+            elif isinstance(message, _InterruptAsked):
                 self._on_interrupt(message.signum)
             elif isinstance(message, _PassedOn):
                 self._pass_on(message.signum)

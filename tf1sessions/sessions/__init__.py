@@ -13,7 +13,7 @@ Files::
     feed_values.py      fed values: converted, checked, and kept apart from results
     ignored_feeds.py    feeds that TensorFlow's optimizer would pass over, refused
     request_keys.py     what distinguishes the shape of one request from others
-    plans.py            CompiledRequest; Plan, which checks the values of a run and calls it
+    plans.py            CompiledRequest; RequestPlan, which checks the values of a run and calls it
     session_calls.py    the compiled requests and plans of a session
     session_methods.py  what takes the place of TensorFlow's Session.run and close
     calls.py            Session and CompiledCall

@@ -65,7 +65,6 @@ class Ownership:
         self._sealed_at: str | None = None
         self._lock = threading.RLock()
         self._depth = 0
-        self._internal = threading.local()
 
     @property
     def sealed(self) -> bool:

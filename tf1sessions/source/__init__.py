@@ -11,6 +11,7 @@ Files::
     projects.py          the same over the files of a project, which import from each other
     program.py           a script, module or notebook as a syntax tree, with the modules that it imports
     names.py             what the names in it mean
+    nodes.py             small questions about nodes of a text
     effects.py           which of TensorFlow's calls make operations and sessions
     symbols.py           what became of each public name of TensorFlow 1.15
     replacements.py      what to use in place of those that are gone

@@ -16,6 +16,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+from .nodes import is_none
 from .program import Program, SourceFile, absolute
 
 __all__ = ["FunctionNode", "Names", "Scope"]
@@ -138,12 +139,12 @@ class Names:
             scope = self._where(node.id, self._scopes[node])
             bound = scope.bindings.get(node.id) if scope else None
             found = bound or [None]
-            values = [each for each in found if isinstance(each, ast.expr) and not _is_none(each)]
+            values = [each for each in found if isinstance(each, ast.expr) and not is_none(each)]
             known = all(isinstance(each, ast.expr) for each in found)
             return values if known and values else None
         if isinstance(node, ast.Attribute) and (owner := self._self_of(node.value)) is not None:
             bound_to = [each for each, _ in owner.attributes.get(node.attr, [])]
-            values = [each for each in bound_to if each is not None and not _is_none(each)]
+            values = [each for each in bound_to if each is not None and not is_none(each)]
             return values if values and None not in bound_to else None
         return [node] if isinstance(node, ast.expr) else None
 
@@ -162,7 +163,7 @@ class Names:
             scope = self._where(node.id, self._scopes[node])
             return scope is not None and len(scope.bindings[node.id]) == 1
         if isinstance(node, ast.Attribute) and (owner := self._self_of(node.value)) is not None:
-            return len([value for value, _ in owner.attributes.get(node.attr, []) if not _is_none(value)]) <= 1
+            return len([value for value, _ in owner.attributes.get(node.attr, []) if not is_none(value)]) <= 1
         return False
 
     def literal(self, node: ast.AST | None) -> object:
@@ -265,7 +266,7 @@ class Names:
         meanings = []
         for value in found.bindings[name]:
             if isinstance(value, ast.expr):
-                if _is_none(value):
+                if is_none(value):
                     continue
                 meanings.append(self.path(value))
                 if meanings[-1] is None:
@@ -278,7 +279,7 @@ class Names:
     def _attribute(self, owner: Scope, name: str) -> str | None:
         if name in owner.bindings:
             return self._name(name, owner)
-        values = [value for value, _ in owner.attributes.get(name, []) if value is None or not _is_none(value)]
+        values = [value for value, _ in owner.attributes.get(name, []) if value is None or not is_none(value)]
         if not values:
             inherited = self.method(owner.node, name) if isinstance(owner.node, ast.ClassDef) else None
             return next((path for path, each in self.functions.items() if each is inherited), None)
@@ -464,7 +465,3 @@ def _common(meanings: list[str | None]) -> str | None:
     """Return what all of them are; None where they differ or one is unknown."""
     found = set(meanings)
     return found.pop() if len(found) == 1 else None
-
-
-def _is_none(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -24,6 +24,7 @@ from .edits import Positions
 from .files import SourceText
 from .names import Names
 from .names import canonical as names_canonical
+from .nodes import literal_text
 from .program import Program, SourceFile, SourceLine, Unread, absolute, too_deep
 
 __all__ = [
@@ -209,6 +210,10 @@ class FileUses:
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """Return the innermost statement that a node is in."""
+        return next(each for each in self.around(node) if isinstance(each, ast.stmt))
 
     def place(self, node: ast.AST) -> SourceLine:
         """Return the beginning of a node, as a user names it."""
@@ -499,10 +504,10 @@ def _by_text(file: FileUses) -> Iterator[Use]:
     known = {use.node: use.symbol for use in file.uses}
     for function, call in file.calls.items():
         symbol = known.get(function) or (function.id if isinstance(function, ast.Name) else "")
-        if symbol in _IMPORTERS and call.args and (name := _literal(call.args[0])):
+        if symbol in _IMPORTERS and call.args and (name := literal_text(call.args[0])):
             yield Use(name, call.args[0], direct=False)
         elif symbol in ("getattr", "hasattr") and len(call.args) > 1 and call.args[0] in known:
-            if name := _literal(call.args[1]):
+            if name := literal_text(call.args[1]):
                 yield Use(f"{known[call.args[0]]}.{name}", call.args[1], direct=False)
 
 
@@ -519,10 +524,6 @@ def _texts_of_code(file: FileUses) -> Iterator[ast.Constant]:
         else:
             continue
         yield from (each for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str))
-
-
-def _literal(node: ast.expr) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def suffix(chain: ast.expr) -> str:

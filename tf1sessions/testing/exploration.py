@@ -4,7 +4,7 @@ Data flow::
 
     explore(body) ──▶ OrdersOf ── a Strategy (orders.py) for each order ──▶ OrdersOf.order()
     order() ──▶ Scheduler (scheduler.py), cooperative() (cooperative.py), a race detector ──▶ Outcome
-    a failure ──▶ _shrink() ──▶ ScheduleError, whose schedule replays it
+    a failure ──▶ _shrunk() ──▶ ScheduleError, whose schedule replays it
 
 First the usual order is run, and a few that are drawn by priorities, which find most errors. Then all are searched. If
 there are too many for that, more are drawn, and those of few preemptions searched.

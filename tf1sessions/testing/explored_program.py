@@ -52,7 +52,7 @@ def execute(payload: Mapping[str, Any]) -> int:
             ``suppressions`` the rules for what else is not, ``levels`` those with which an order goes wrong,
             ``orders`` how many there may be, ``replay`` the one that is run instead.
     """
-    explored = _Explored(payload)
+    explored = _ExploredProgram(payload)
     return program.execute(payload, explored.begin, explored.end, explored.raised)
 
 
@@ -65,7 +65,7 @@ class _InChild(BaseException):
         self.with_places = with_places
 
 
-class _Explored:
+class _ExploredProgram:
     def __init__(self, payload: Mapping[str, Any]) -> None:
         self._payload = payload
         self._ignore = tuple(map(RaceKind, payload["ignore"]))

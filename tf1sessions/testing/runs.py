@@ -4,7 +4,7 @@ Data flow; no TensorFlow in the caller's process::
 
     find_races(job) ──▶ scripts.runner.Run ──▶ the program's process: race_detector_main.py ──▶ the program
                                                     └─▶ the reports so far, in a file of a temporary folder
-    the file ──▶ Found, with the files as the user names them
+    the file ──▶ DetectedRun, with the files as the user names them
 """
 
 from __future__ import annotations

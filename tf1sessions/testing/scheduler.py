@@ -20,7 +20,6 @@ Locks: ``Scheduler._guard`` guards the tasks' states; it is never held while a t
 
 from __future__ import annotations
 
-import _thread
 import dataclasses
 import itertools
 import sys
@@ -52,7 +51,6 @@ _POLLS = 20
 #: The part of the patience that a task gets which is known to be where it may wait. Arbitrary.
 _MAY_WAIT = 0.2
 
-_get_ident = _thread.get_ident
 _process_time, _now = time.process_time, time.monotonic
 
 

@@ -10,9 +10,6 @@ from ..code import Code
 from ..findings import Severity
 from .rule import Hit, Rule
 
-#: So many statements of plain Python in a loop around a run are work; arbitrary.
-_MUCH = 12
-
 
 def find(code: Code) -> Iterator[Hit]:
     for worker in code.workers:

@@ -35,13 +35,13 @@ class Hit:
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One thing that bites, and how it is seen in a program's text.
+    """One problem, and how it is seen in a program's text.
 
     Attributes:
         name: For ``--ignore``, for comments that suppress it, and for the guide.
-        severity: How much it bites.
+        severity: How bad it is.
         what: What it finds, in a few words, for ``--list-rules``.
-        why: Why that bites.
+        why: Why it is a problem.
         fix: What to write instead.
         find: Gives the places.
     """

@@ -1,6 +1,6 @@
 """Operations that are gone, composed of others: small graphs that take their place in an old one.
 
-:func:`composition` builds a template: placeholders ``input_0``, ``input_1``, … and a node ``output``. `upgrades.py`
+:func:`composition` builds a template: placeholders ``input_0``, ``input_1``, … and a node ``output``. operations.py
 splices it in. A template has no functions and no variables, so that it can stand in a function's body, and its results
 are those of 1.15.5's own kernels: to the bit for integers, to rounding for floats.
 """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tf1sessions.models.graph_index import node_of
@@ -272,8 +272,3 @@ def copy_of(attr: Any) -> Any:
     made = tf.AttrValue()
     made.CopyFrom(attr)
     return made
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tf1sessions.models.graph_index import listed
 from tf1sessions.models.upgrades.attributes import ATTRIBUTES
 from tf1sessions.models.upgrades.hardware import HARDWARE
 from tf1sessions.models.upgrades.loose_ends import LOOSE_ENDS
@@ -17,7 +18,6 @@ from tf1sessions.models.upgrades.rewriting import (
     attribute_names,
     closure,
     definition_of,
-    listed,
     rename_outputs,
 )
 from tf1sessions.runtime import private

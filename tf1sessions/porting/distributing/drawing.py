@@ -80,22 +80,11 @@ class DrawingFunction(GraphFunction):
         step: The function of the step, which takes what is drawn as inputs.
         draw: What draws it.
         times: How many batches the step takes.
-        name, parts, inputs, outputs, effects, structures: As there, without what is drawn.
+        arguments: As there, without what is drawn.
     """
 
-    def __init__(
-        self,
-        step: GraphFunction,
-        draw: GraphFunction,
-        times: int,
-        name: str,
-        parts: GraphParts,
-        inputs: Mapping[str, TensorSpec],
-        outputs: Mapping[str, str],
-        effects: Sequence[str] = (),
-        structures: tuple[Any, Any] | None = None,
-    ) -> None:
-        super().__init__(name, parts, inputs, outputs, effects, structures)
+    def __init__(self, step: GraphFunction, draw: GraphFunction, times: int, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._step = step
         self._draw = draw
         self._times = times

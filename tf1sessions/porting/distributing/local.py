@@ -6,12 +6,11 @@ copied to the other replicas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from tf1sessions.errors import UsageError
-from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting.calls import GraphFunction, GraphParts
 from tf1sessions.runtime import tf
 
@@ -42,7 +41,7 @@ class LocalFunction(GraphFunction):
         guard: What calls that change variables are made in.
         local: The graph with the variables of one device.
         parts: The graph with the variables of the strategy, for calls in a replica.
-        name, inputs, outputs, effects, structures: As there.
+        name, arguments: As there, and the other arguments in their order.
     """
 
     def __init__(
@@ -52,15 +51,12 @@ class LocalFunction(GraphFunction):
         local: GraphParts,
         parts: GraphParts,
         name: str,
-        inputs: Mapping[str, TensorSpec],
-        outputs: Mapping[str, str],
-        effects: Sequence[str] = (),
-        structures: tuple[Any, Any] | None = None,
+        *arguments: Any,
     ) -> None:
-        super().__init__(name, local, inputs, outputs, effects, structures)
+        super().__init__(name, local, *arguments)
         self._after = after
         self._guard = guard
-        self._replica = GraphFunction(name, parts, inputs, outputs, effects, structures)
+        self._replica = GraphFunction(name, parts, *arguments)
 
     def __call__(self, values: Any = None, /, *more: Any, **named: Any) -> Any:
         if in_replica():

@@ -20,7 +20,7 @@ from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.signature_inference import SOURCES
-from tf1sessions.porting.calls import GraphFunction, GraphParts, PreparedFunction, argument_names
+from tf1sessions.porting.calls import GraphFunction, PreparedFunction, argument_names
 from tf1sessions.porting.distributing.combining import BatchPart, Combiner
 from tf1sessions.porting.distributing.local import in_replica, inside
 from tf1sessions.porting.distributing.plans import Rules, StepPlan, plan_step
@@ -46,7 +46,7 @@ class ReplicatedFunction(GraphFunction):
         rules: How.
         axes: The inputs that are split, each with the dimension that has the rows.
         guard: What each call is made in.
-        name, parts, inputs, outputs, effects, structures: As there.
+        arguments: As there.
 
     Raises:
         ConversionError: The step keeps a state that is not in variables.
@@ -59,20 +59,15 @@ class ReplicatedFunction(GraphFunction):
         rules: Rules,
         axes: Mapping[str, int],
         guard: Callable[[], AbstractContextManager[None]],
-        name: str,
-        parts: GraphParts,
-        inputs: Mapping[str, TensorSpec],
-        outputs: Mapping[str, str],
-        effects: Sequence[str] = (),
-        structures: tuple[Any, Any] | None = None,
+        *arguments: Any,
     ) -> None:
-        super().__init__(name, parts, inputs, outputs, effects, structures)
+        super().__init__(*arguments)
         self._strategy = strategy
         self._combiner = combiner
         self._rules = rules
         self._axes = dict(axes)
         self._guard = guard
-        self._index = GraphIndex(parts.graph_def)
+        self._index = GraphIndex(self._parts.graph_def)
         self._refuse_state()
 
     def _refuse_state(self) -> None:

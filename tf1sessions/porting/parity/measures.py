@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Difference", "is_float", "measure", "plain"]
+__all__ = ["Difference", "is_float", "measure", "plain", "wide"]
 
 #: How many elements are looked at at once. Arbitrary: 8 MB of float64.
 _BLOCK = 1 << 20
@@ -124,13 +124,14 @@ def _exact(left: Any, right: Any) -> Difference:
     )
 
 
-def _wide(values: Any) -> Any:
+def wide(values: Any) -> Any:
+    """Values as float64, where they are not complex."""
     return values if values.dtype.kind == "c" else values.astype(np.float64)
 
 
 def _floats(left: Any, right: Any, absolute: float, relative: float, ulps: int) -> Difference:
     """One block, of one dimension; ``worst`` has the index in it."""
-    a, b = _wide(left), _wide(right)
+    a, b = wide(left), wide(right)
     nan_left, nan_right = np.isnan(a), np.isnan(b)
     nans = nan_left & nan_right
     differ = (a != b) & ~nans

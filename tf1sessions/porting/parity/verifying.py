@@ -6,7 +6,7 @@
                                                                    │
                               all_tensors: in topological order, ◀─┘  a block of tensors at a time, fetched from both,
                                                                       measured and let go
-                              the first that parts ──▶ causes.py: why
+                              the first that parts ──▶ causes/: why
 
 Outputs are of a run of their own, which computes nothing else: TensorFlow may fuse operations there that must stay
 apart where all tensors are asked for.

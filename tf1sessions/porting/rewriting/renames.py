@@ -17,7 +17,7 @@ from ...source.edits import Edit
 from ...source.uses import FileUses, ImportedName, Use, bodies
 from . import headers
 from .rule import Change, Remark
-from .scopes import defines_method, is_bound, is_free, is_guarded
+from .scopes import defines_method, is_bound, is_guarded
 
 __all__ = [
     "Row",
@@ -502,8 +502,3 @@ def _replace_statement(file: FileUses, statement: ast.stmt, lines: list[str]) ->
         yield Edit(start - len(line), end + alone.end(), "")
     else:
         yield Edit(start, end, "pass")
-
-
-def is_builtin(file: FileUses, node: ast.expr, name: str) -> bool:
-    """Whether an expression is a builtin by its name."""
-    return isinstance(node, ast.Name) and node.id == name and is_free(file, node)

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ....runtime import private
-from ....runtime import tf1 as tf
 
-__all__ = ["Bijector", "ConditionalBijector", "Identity", "checked"]
+__all__ = ["Bijector", "ConditionalBijector", "Identity"]
 
 Bijector: Any = private.distributions_bijector.Bijector
 Identity: Any = private.distributions_identity.Identity
-
-
-def checked(validate: bool, tensor: Any, *checks: Callable[[Any], Any]) -> Any:
-    """Return ``tensor``; if ``validate``, the assertions that ``checks`` make of it precede it."""
-    if not validate:
-        return tensor
-    with tf.control_dependencies([check(tensor) for check in checks]):
-        return tf.identity(tensor)
 
 
 class ConditionalBijector(Bijector):  # type: ignore[misc]

@@ -8,8 +8,8 @@ import numpy as np
 
 from ....runtime import private
 from ....runtime import tf1 as tf
-from ..common import parameter
-from .base import Bijector, checked
+from ..common import checked, parameter
+from .base import Bijector
 
 __all__ = [
     "AbsoluteValue",

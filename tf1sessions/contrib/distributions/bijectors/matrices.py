@@ -8,7 +8,8 @@ import numpy as np
 
 from ....runtime import private
 from ....runtime import tf1 as tf
-from .base import Bijector, checked
+from ..common import checked
+from .base import Bijector
 
 __all__ = ["CholeskyOuterProduct", "FillTriangular", "MatrixInverseTriL", "TransformDiagonal"]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tf1sessions.porting.parity.causes.evidence import Evidence, close, varied
 from tf1sessions.porting.parity.comparison import Cause
+from tf1sessions.porting.parity.measures import wide
 
 __all__ = [
     "activation",
@@ -27,11 +28,11 @@ def not_finite(found: Evidence) -> Cause | None:
     """NaN or an infinity on one side only."""
     if not found.floats:
         return None
-    left, right = (np.isfinite(_wide(half.value)) for half in (found.left, found.right))
+    left, right = (np.isfinite(wide(half.value)) for half in (found.left, found.right))
     if (odd := int(np.count_nonzero(left != right))) == 0:
         return None
     side, bad = ("right", found.right) if np.count_nonzero(~right) > np.count_nonzero(~left) else ("left", found.left)
-    kind = "NaN" if np.isnan(_wide(bad.value)).any() else "infinite"
+    kind = "NaN" if np.isnan(wide(bad.value)).any() else "infinite"
     evidence = f"{odd:,} elements are {kind} on the {side} side only"
     if reason := _why_not_finite(bad.op, bad.inputs):
         evidence += f"; {reason}"
@@ -39,7 +40,7 @@ def not_finite(found: Evidence) -> Cause | None:
 
 
 def _why_not_finite(op: str, inputs: tuple[Any, ...]) -> str:
-    numbers = [_wide(each) for each in inputs if each is not None and each.dtype.kind in "fc"]
+    numbers = [wide(each) for each in inputs if each is not None and each.dtype.kind in "fc"]
     if any(not np.isfinite(each).all() for each in numbers):
         return "it was given some"
     if op in ("Log", "Log1p", "Sqrt", "Rsqrt", "Pow") and numbers and (numbers[0] <= 0).any():
@@ -103,8 +104,8 @@ def dropout(found: Evidence) -> Cause | None:
     if not found.floats:
         return None
     for mine, theirs, side in (
-        (_wide(found.left.value), _wide(found.right.value), "right"),
-        (_wide(found.right.value), _wide(found.left.value), "left"),
+        (wide(found.left.value), wide(found.right.value), "right"),
+        (wide(found.right.value), wide(found.left.value), "left"),
     ):
         kept = theirs != 0
         lost = ~kept & (mine != 0)
@@ -126,7 +127,7 @@ def constant_factor(found: Evidence) -> Cause | None:
     """One side is the other times one number."""
     if not found.floats or not varied(found.left.value):
         return None
-    left, right = _wide(found.left.value), _wide(found.right.value)
+    left, right = wide(found.left.value), wide(found.right.value)
     if np.iscomplexobj(left) or not (np.isfinite(left).all() and np.isfinite(right).all()):
         return None
     index = int(np.argmax(np.abs(left)))
@@ -190,7 +191,7 @@ def activation(found: Evidence) -> Cause | None:
     """One side is a well-known function of the other."""
     if not found.floats or not varied(found.left.value) or not varied(found.right.value, 2):
         return None
-    left, right = _wide(found.left.value), _wide(found.right.value)
+    left, right = wide(found.left.value), wide(found.right.value)
     with np.errstate(all="ignore"):
         for name, function in _ACTIVATIONS.items():
             for mine, theirs, side in ((left, right, "right"), (right, left, "left")):
@@ -251,7 +252,3 @@ def _decoded(text: bytes) -> str:
         return text.decode("utf-8")
     except UnicodeDecodeError:
         return text.decode("latin-1")
-
-
-def _wide(values: Any) -> Any:
-    return values if values.dtype.kind == "c" else values.astype(np.float64)

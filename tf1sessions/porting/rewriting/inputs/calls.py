@@ -36,8 +36,6 @@ UNKNOWN = (
     "tf.IdentityReader", "tf.LMDBReader", "tf.FIFOQueue", "tf.queue.", "tf.RandomShuffleQueue", "tf.PaddingFIFOQueue",
     "tf.contrib.training.", "tf1sessions.contrib.training.", "tf1sessions.contrib.slim.dataset",
 )  # fmt: skip
-#: Arguments that only a queue has.
-_IGNORED = frozenset(["name", "shared_name", "capacity"])
 
 
 def tensors_of(call: ast.Call) -> ast.expr | None:

@@ -45,7 +45,7 @@ def with_own_names(file: FileUses) -> FileUses:
     inside = {id(node) for _, block in blocks for node in ast.walk(block)}
     edits: list[Edit] = []
     for name, binders in file.bound.items():
-        is_graph = name in graphs or any(id(each) in inside and computes(_statement(file, each)) for each in binders)
+        is_graph = name in graphs or any(id(each) in inside and computes(file.statement(each)) for each in binders)
         if len(binders) > 1 and is_graph and name not in file.names_in_texts:
             edits += _edits(file, name, binders)
     return edited(file, edits)
@@ -119,12 +119,8 @@ def _start(file: FileUses, binder: ast.AST) -> int | None:
     return None
 
 
-def _statement(file: FileUses, node: ast.AST) -> ast.stmt:
-    return next(each for each in file.around(node) if isinstance(each, ast.stmt))
-
-
 def _end(file: FileUses, name: ast.Name) -> int:
-    return file.positions.span(_statement(file, name))[1]
+    return file.positions.span(file.statement(name))[1]
 
 
 def _is_repeated(file: FileUses, statement: ast.stmt) -> bool:

@@ -11,6 +11,7 @@ import dataclasses
 import re
 from collections.abc import Callable
 
+from ....source.nodes import literal_text
 from ....source.uses import FileUses
 from .call_table import BOUND_INITIALIZERS, DROPPED, ENTRIES, CallEntry
 from .kinds import creates
@@ -197,7 +198,7 @@ def _layer(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) ->
     calls = {name: given[name] for name in ("training",) if name in given}
     used = [text(given["inputs"]), *(f"{name}={text(value)}" for name, value in calls.items())]
     made = f"{base}{entry.target[2:]}({_arguments(entry, given, text, ('inputs', 'training'))})"
-    return Native("layer", made, f"{{made}}({', '.join(used)})", _literal(given.get("name")) or entry.base)
+    return Native("layer", made, f"{{made}}({', '.join(used)})", literal_text(given.get("name")) or entry.base)
 
 
 def _optimizer(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
@@ -216,7 +217,7 @@ def _metric(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -
 
 def _variable(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     made = f"{base}.Variable({_arguments(entry, given, text)})"
-    return Native("variable", made, "{made}", _literal(given.get("name")) or "variable")
+    return Native("variable", made, "{made}", literal_text(given.get("name")) or "variable")
 
 
 def _got_variable(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
@@ -240,7 +241,7 @@ def _got_variable(base: str, entry: CallEntry, given: _ArgumentsByName, text: _T
         {name: each for name, each in given.items() if name not in ("shape", "dtype", "initializer")}
     )
     made = f"{base}.Variable({value}, {_arguments(entry, rest, text, ('shape', 'dtype', 'initializer'))})"
-    return Native("variable", made, "{made}", _literal(given.get("name")) or "variable")
+    return Native("variable", made, "{made}", literal_text(given.get("name")) or "variable")
 
 
 def _is_float(initializer: ast.expr) -> bool:
@@ -254,10 +255,6 @@ def _is_float(initializer: ast.expr) -> bool:
 def _global_step(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:
     made = f'{base}.Variable(0, trainable=False, name="global_step", dtype={base}.int64)'
     return Native("variable", made, "{made}", "global_step")
-
-
-def _literal(node: ast.expr | None) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 _SPECIAL: dict[str, Callable[[str, CallEntry, _ArgumentsByName, _Text], Native]] = {

@@ -27,9 +27,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.uses import FileUses
 from ..requests.request import NotPossible, function_name
 from .class_refusals import check_class, check_graph_wide
+from .edited import edited
 from .graph_class import GraphClass, self_attribute, without_docstring
 from .texts import indented
 from .unit import MARK
@@ -65,12 +66,9 @@ def lowered(file: FileUses) -> LoweredFile:
     if NAME.search(file.source.text):
         raise NotPossible(file.tree.body[0], f"The program has names with {MARK!r} in them")
     check_graph_wide(file, found)
-    edits = [edit for each in found for edit in each.edits()]
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    if not isinstance(new, FileUses):
+    new = edited(file, [edit for each in found for edit in each.edits()])
+    if new is file:
         raise NotPossible(found[0].node, f"The class {found[0].node.name} is written in a way that is not known")
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
     return LoweredFile(new, frozenset(each.node.name for each in found))
 
 

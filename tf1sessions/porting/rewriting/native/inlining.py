@@ -17,15 +17,16 @@ All other functions stay functions, or become classes of tf.Module.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 from collections.abc import Iterator
 
 from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.nodes import parameter_names
+from ....source.uses import FileUses
 from ..requests.arguments import arguments
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
+from .edited import edited
 from .kinds import Kinds, creates, names_read
 from .scopes import is_name_scope
 from .statements import OPERATIONS, is_any_block
@@ -59,11 +60,7 @@ def inlined(file: FileUses) -> FileUses:
         found = next(_found(file), None)
         if found is None:
             break
-        source = dataclasses.replace(file.source, text=apply(file.source.text, found))
-        new = read_file(source, file.module, is_package=file.is_package)
-        assert isinstance(new, FileUses)
-        new.siblings = tuple(new if each is file else each for each in file.siblings)
-        file = new
+        file = edited(file, found)
     return file
 
 
@@ -199,7 +196,7 @@ class _Inlined:
             raise NotPossible(function, "It has classes, imports or names of others in it")
         if function.lineno == function.body[0].lineno:
             raise NotPossible(function, "It is written on one line")
-        if isinstance(self.scope, ast.FunctionDef) and self.free & (_stored(self.scope) | _arguments(self.scope)):
+        if isinstance(self.scope, ast.FunctionDef) and self.free & (_stored(self.scope) | parameter_names(self.scope)):
             raise NotPossible(function, "A name that it reads means something else where it is called")
         for each in self.nodes:
             if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.lineno != each.end_lineno:
@@ -382,10 +379,6 @@ def _stored(function: ast.FunctionDef) -> set[str]:
     found |= {each.name for each in own if isinstance(each, ast.ExceptHandler) and each.name}
     inner = [each for one in own_nodes(function) for each in ast.iter_child_nodes(one)]
     return found | {each.name for each in inner if isinstance(each, ast.FunctionDef)}
-
-
-def _arguments(function: ast.FunctionDef) -> set[str]:
-    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
 
 
 def _with_comments(file: FileUses, function: ast.FunctionDef) -> int:

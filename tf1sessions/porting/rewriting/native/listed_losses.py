@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, Use, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses, Use
+from .edited import edited
 from .scopes import FLAT
 from .statements import is_any_block
 
@@ -48,11 +48,7 @@ def with_listed_losses(file: FileUses) -> FileUses:
         listed = f"[{', '.join(names)}]"
         total = names[0] if len(names) == 1 else f"{tensorflow}.add_n({listed})"
         edits.append(file.positions.replace(call, listed if use.name == _LIST else total))
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    assert isinstance(new, FileUses)
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+    return edited(file, edits)
 
 
 def _loss(file: FileUses, use: Use) -> tuple[tuple[ast.stmt, str], list[Edit]] | None:

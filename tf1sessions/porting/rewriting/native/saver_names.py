@@ -7,11 +7,11 @@ statement of the program that this is in.
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses
+from .edited import edited
 from .separation import lead_of
 
 __all__ = ["with_named_savers"]
@@ -24,13 +24,7 @@ def with_named_savers(file: FileUses) -> FileUses:
     for use in file.uses:
         if use.symbol == "tf1sessions.porting.LegacySaver" and use.call is not None:
             edits += _edits(file, use.call, taken)
-    if not edits:
-        return file
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    assert isinstance(new, FileUses)
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+    return edited(file, edits)
 
 
 def _edits(file: FileUses, made: ast.Call, taken: set[str]) -> Iterator[Edit]:

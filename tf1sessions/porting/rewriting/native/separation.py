@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ....source.edits import Edit, apply
-from ....source.uses import FileUses, read_file
+from ....source.edits import Edit
+from ....source.uses import FileUses
+from .edited import edited
 from .kinds import creates
 from .queues import OPERATIONS
 from .statements import is_any_block
@@ -36,13 +36,7 @@ def separated(file: FileUses) -> FileUses:
                 edits += _parts(file, each) if has_queues else ()
             elif isinstance(each, ast.With) and each not in stack:
                 stack.append(each)
-    if not edits:
-        return file
-    source = dataclasses.replace(file.source, text=apply(file.source.text, edits))
-    new = read_file(source, file.module, is_package=file.is_package)
-    assert isinstance(new, FileUses)
-    new.siblings = tuple(new if each is file else each for each in file.siblings)
-    return new
+    return edited(file, edits)
 
 
 def _lines(file: FileUses, body: list[ast.stmt]) -> Iterator[Edit]:

@@ -20,20 +20,16 @@ def unused_settings(file: FileUses, kinds: Kinds) -> list[ast.stmt]:
     uses = {name: [each for each in ast.walk(file.tree) if _is_read(each, name)] for name in made}
     unused = set(made)
     while True:  # those that are read elsewhere are used, and so are those that the former are made of
-        gone = {_statement(file, each) for name in unused for each in file.bound[name]}
+        gone = {file.statement(each) for name in unused for each in file.bound[name]}
         used = {name for name in unused if not all(_is_setting(file, kinds, each, gone) for each in uses[name])}
         if not used:
-            gone |= {_statement(file, each) for name in unused for each in uses[name]}
+            gone |= {file.statement(each) for name in unused for each in uses[name]}
             return sorted(gone, key=lambda each: each.lineno)
         unused -= used
 
 
 def _is_read(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-
-
-def _statement(file: FileUses, node: ast.AST) -> ast.stmt:
-    return next(each for each in file.around(node) if isinstance(each, ast.stmt))
 
 
 def _makes(file: FileUses, kinds: Kinds, node: ast.AST) -> bool:
@@ -51,7 +47,7 @@ def _makes(file: FileUses, kinds: Kinds, node: ast.AST) -> bool:
 def _is_setting(file: FileUses, kinds: Kinds, node: ast.AST, gone: set[ast.stmt]) -> bool:
     """Whether a message is read to set a field, ``config.gpu_options.allow_growth = True``, or to make another one."""
     if _makes_another(file, kinds, node):
-        return _statement(file, node) in gone
+        return file.statement(node) in gone
     while isinstance(file.parents[node], ast.Attribute):
         node = file.parents[node]
     statement = file.parents[node]
@@ -59,7 +55,7 @@ def _is_setting(file: FileUses, kinds: Kinds, node: ast.AST, gone: set[ast.stmt]
 
 
 def _makes_another(file: FileUses, kinds: Kinds, node: ast.AST) -> bool:
-    statement = _statement(file, node)
+    statement = file.statement(node)
     return isinstance(statement, ast.Assign) and any(_makes(file, kinds, each) for each in statement.targets)
 
 

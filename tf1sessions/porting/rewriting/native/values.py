@@ -16,6 +16,7 @@ import ast
 from collections.abc import Iterator
 
 from ....source.edits import Edit
+from ....source.nodes import parameter_names
 from ....source.uses import FileUses
 from ..requests.request import names_in
 from .edited import edited
@@ -118,7 +119,7 @@ class _Requests:
         around = [each for each in self.file.around(block) if isinstance(each, ast.FunctionDef)]
         if len(around) > 1 or any(self._is_called_in_graph(each) for each in around) or _has_long_text(block):
             return False
-        own = set().union(*(_stored(each) | _parameters(each) for each in around)) if around else set()
+        own = set().union(*(_stored(each) | parameter_names(each) for each in around)) if around else set()
         for statement in block.body:
             symbols = [self.kinds.symbol(each.func) for each in ast.walk(statement) if isinstance(each, ast.Call)]
             if not isinstance(statement, ast.Assign) or not all(map(_is_name, statement.targets)):
@@ -184,7 +185,7 @@ class _Requests:
     def _hides(self, call: ast.Call, names: set[str]) -> bool:
         """Whether a function around a call has names of its own that are called alike."""
         functions = [each for each in self.file.around(call) if isinstance(each, ast.FunctionDef)]
-        return any(names & (_parameters(each) | _stored(each)) for each in functions)
+        return any(names & (parameter_names(each) | _stored(each)) for each in functions)
 
     def _function(self, fetch: ast.expr, feeds: tuple[str, ...]) -> str:
         key = self.file.positions.source(fetch), feeds
@@ -233,7 +234,3 @@ def _is_name(target: ast.expr) -> bool:
 
 def _stored(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-
-
-def _parameters(function: ast.FunctionDef) -> set[str]:
-    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}

@@ -1,7 +1,7 @@
 """Functions of ``tf.compat.v1`` that TensorFlow 2 has with other arguments: which calls may become which.
 
 A call is changed only where each of its arguments has one in the new function that means the same; the graph that it
-makes is then the same (tests/porting/rewriting/test_clean_arguments.py compares the graphs).
+makes is then the same (tests/porting/rewriting/test_clean.py compares the graphs).
 """
 
 from __future__ import annotations

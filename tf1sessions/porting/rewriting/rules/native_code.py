@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ....source.edits import Edit, apply
+from ....source.nodes import is_main_guard
 from ....source.uses import FileUses, bodies, chain_base
 from .. import headers
 from ..native import (
@@ -214,15 +215,10 @@ def _place(file: FileUses, call: ast.Call) -> tuple[ast.Module | ast.FunctionDef
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         raise NotPossible(call, "A LegacyGraph has no name of its own")
     scope = file.parents[statement]
-    is_main = isinstance(scope, ast.If) and scope in file.tree.body and _is_main(scope.test)
+    is_main = isinstance(scope, ast.If) and scope in file.tree.body and is_main_guard(scope.test)
     if not isinstance(scope, ast.Module | ast.FunctionDef) and not is_main:
         raise NotPossible(call, "A LegacyGraph is made inside of a loop or a condition")
     return scope, statement  # type: ignore[return-value]
-
-
-def _is_main(test: ast.expr) -> bool:
-    """Whether a test is ``__name__ == "__main__"``."""
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
 def _edits(

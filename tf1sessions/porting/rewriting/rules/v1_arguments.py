@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ....scripts.arguments import NAMED_ONLY, ORDERS, RENAMED
 from ....source.edits import Edit
+from ....source.nodes import is_none
 from ....source.uses import FileUses
 from ..renames import argument_edit
 from ..rule import Change, Rule
@@ -33,13 +34,9 @@ def _edits(file: FileUses, call: ast.Call, name: str) -> list[Edit] | None:
         start, _ = file.positions.span(call.args[-1])
         return [Edit(start, start, f"{order[-1]}=")]
     if name in NAMED_ONLY:
-        sentinels = [each for each in call.keywords if each.arg == "_sentinel" and _is_none(each.value)]
+        sentinels = [each for each in call.keywords if each.arg == "_sentinel" and is_none(each.value)]
         return [argument_edit(file, call, each, None) for each in sentinels]
     return None
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 RULE = Rule(
