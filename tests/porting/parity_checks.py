@@ -546,6 +546,19 @@ def check_tolerances_are_reported() -> None:
     assert "op output, dtype float32: 0.02 [tolerances=, record 1; a rough model]; 1 used it" in str(found)
 
 
+def check_outputs_below_the_tolerance_are_compared_relatively() -> None:
+    def scaled(factor: float) -> Any:
+        return lambda x: np.float32(factor) * x
+
+    x = np.linspace(0.5, 1.0, 6, dtype=np.float32)
+    assert verify(scaled(1e-6), scaled(1.000001e-6), inputs={"x": x}).equal
+    found = verify(scaled(1e-6), scaled(-1e-6), inputs={"x": x})
+    assert not found.equal and "further apart than 1e-05 of the value" in str(found), found
+    assert verify(scaled(1e-6), scaled(-1e-6), inputs={"x": x}, tolerances=[Tolerance(absolute=1e-5)]).equal
+    mixed = np.array([1e-6, 1.0], np.float32)
+    assert verify(lambda x: x * mixed, lambda x: x * mixed + np.float32(1e-6), inputs={"x": np.float32(1)}).equal
+
+
 def check_tolerance_is_inherited() -> None:
     """What is made of a sum that was rounded otherwise need not be equal to the bit."""
 

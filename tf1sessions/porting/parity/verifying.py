@@ -32,7 +32,7 @@ from tf1sessions.porting.parity.causes.registry import find_causes
 from tf1sessions.porting.parity.comparison import Compared, Comparison, LeftOut, Parting, ToleranceUse
 from tf1sessions.porting.parity.inputs import Given
 from tf1sessions.porting.parity.matching import find_name, given_for, matched, refuse_unknown
-from tf1sessions.porting.parity.measures import measure
+from tf1sessions.porting.parity.measures import is_float, measure, wide
 from tf1sessions.porting.parity.opening import is_script, open_side
 from tf1sessions.porting.parity.recordings import RecordingSide, compared_call_by_call, is_recording
 from tf1sessions.porting.parity.sides import Side, array
@@ -165,6 +165,18 @@ class _Fed:
     given: tuple[Given, ...]
     left: dict[str, Any]
     right: dict[str, Any]
+
+
+#: Why a default tolerance is relative alone.
+_BELOW = "all values are smaller than the error that is allowed else, which would let any values pass"
+
+
+def _is_below(tolerance: Tolerance, values: Any) -> bool:
+    """Whether a default tolerance would let any values of that size pass."""
+    if tolerance.source != "default" or not tolerance.absolute or not values.size or not is_float(values.dtype):
+        return False
+    sizes = np.abs(wide(values))
+    return bool(np.max(sizes, where=np.isfinite(sizes), initial=0.0) <= tolerance.absolute)
 
 
 class _Verification:
@@ -309,6 +321,8 @@ class _Verification:
         tolerance = under if inherited else tolerance
         difference = None
         if mine.shape == theirs.shape:
+            if op == "output" and _is_below(tolerance, mine):
+                tolerance = dataclasses.replace(tolerance, absolute=0.0, reason=_BELOW)
             difference = measure(mine, theirs, tolerance.absolute, tolerance.relative, tolerance.ulps)
         return Compared(
             name,
