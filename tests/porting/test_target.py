@@ -143,6 +143,13 @@ def test_force_keeps_what_has_come_there_meanwhile(tmp_path: Path) -> None:
     assert seen(tmp_path) == {"out/saved_model.pb": "old", "out/labels.txt": "mine"}
 
 
+def test_links_that_lead_nowhere_are_kept(tmp_path: Path) -> None:
+    with Target(tmp_path / "out").whole() as folder:
+        for name, end in (("gone", "nowhere"), ("circle", "circle")):
+            (Path(folder) / name).symlink_to(end)
+    assert sorted(path.readlink().name for path in (tmp_path / "out").iterdir()) == ["circle", "nowhere"]
+
+
 def test_a_link_leads_to_its_folder(tmp_path: Path) -> None:
     filled(tmp_path / "there")
     (tmp_path / "link").symlink_to(tmp_path / "there")

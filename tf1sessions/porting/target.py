@@ -238,7 +238,9 @@ def _missing_folders(path: str) -> list[str]:
 def _sync(top: str) -> None:
     for folder, _, files in os.walk(top, topdown=False):
         for file in files:
-            _sync_one(os.path.join(folder, file))
+            path = os.path.join(folder, file)
+            if not os.path.islink(path):  # it may lead nowhere, and belongs to its folder
+                _sync_one(path)
         _sync_one(folder)
 
 
