@@ -183,7 +183,9 @@ def an_operation_without_usable_kernels_is_unknown() -> None:
     put(graph_def.node, "TileGrad", "tile", "handle handle")
     put(graph_def.node, "AccumulateNV2", "sum", "handle", N=1, T=F)  # TensorFlow replaces it before it runs
     put(graph_def.node, "XlaSparseGradientsStack", "stack", "handle")  # a scalar ends the process while it is imported
+    put(graph_def.node, "_QuantizedMatMul", "product", "handle")  # as does this one
     unknown = {"BoostedTreesPredict": ["trees"], "TileGrad": ["tile"], "XlaSparseGradientsStack": ["stack"]}
+    unknown["_QuantizedMatMul"] = ["product"]
     assert upgrades.unknown_operations(graph_def) == unknown
 
 

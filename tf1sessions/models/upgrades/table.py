@@ -139,6 +139,9 @@ def _op_of(graph_def: Any, name: str) -> str | None:
     return None
 
 
+#: Operations that only TensorFlow's own passes make, and whose shape functions end the process or never return for
+#: operands of other ranks. No program makes them, and no file needs them.
+_INTERNAL = re.compile(r"_(Fused)?Quantized|_ScopedAllocator")
 #: Operations without a kernel that TensorFlow makes others of before it looks for one.
 _REWRITTEN = frozenset({"AccumulateNV2"})
 
@@ -149,7 +152,7 @@ def runs(op: str) -> bool:
     definition = definition_of(op)
     if definition is None:
         return False
-    if op == "MutableDenseHashTable":  # its kernel asks for an input that it does not have
+    if op == "MutableDenseHashTable" or _INTERNAL.match(op):  # the former's kernel asks for an input that it lacks
         return False
     if op in _REWRITTEN:
         return True
