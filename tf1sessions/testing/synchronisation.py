@@ -189,7 +189,7 @@ def _server_threads() -> Iterator[Patch]:
 def _conditions() -> Iterator[Patch]:
     """Order a condition's holder before all that hold it later: it guards something that threads wait for."""
     condition = threading.Condition
-    make = condition.__init__
+    make, wait = condition.__init__, condition.wait
 
     def new_make(self: Any, lock: Any = None) -> None:
         by_program = not asked_by_library()
@@ -200,31 +200,31 @@ def _conditions() -> Iterator[Patch]:
         if by_program and isinstance(lock, WatchedLock):
             lock.orders = True
 
-    def is_watched(self: Any) -> bool:
+    def orders(self: Any) -> bool:
         """Say whether the order is that of the condition itself, and not that of its lock."""
-        if not active() or asked_by_library(4):
-            return False
         return not (isinstance(self._lock, WatchedLock) and self._lock.orders)
 
     def before(self: Any) -> None:
-        if is_watched(self):
+        if orders(self):
             release(self)
 
     def after(self: Any, _: object = None) -> None:
-        if is_watched(self):
+        if orders(self):
             acquire(self)
 
+    def new_wait(self: Any, timeout: float | None = None) -> bool:
+        try:
+            return wait(self, timeout)
+        finally:
+            check()
+
     yield condition, "__init__", new_make
-    yield hooked(condition, "__enter__", after=after)
+    yield condition, "wait", new_wait
+    yield hooked(condition, "__enter__", after=after, by_program=True)
     for name in ("__exit__", "notify", "notify_all"):
-        yield hooked(condition, name, before=before)
-
-    def after_wait(self: Any) -> None:
-        after(self)
-        check()
-
-    yield hooked(condition, "wait", before=before, at_end=after_wait)
-    yield hooked(condition, "wait_for", before=before, at_end=after)
+        yield hooked(condition, name, before=before, by_program=True)
+    for name in ("wait", "wait_for"):
+        yield hooked(condition, name, before=before, at_end=after, by_program=True)
 
 
 class _Permits:
@@ -271,19 +271,19 @@ def _semaphores() -> Iterator[Patch]:
         vars(self)[attribute] = _Permits(value == 1)
 
     def after_acquire(self: Any, got: Any) -> None:
-        if got and not asked_by_library(3):
+        if got:
             acquire(self)
             permits(self).acquired()
 
     def before_release(self: Any) -> None:
-        if not asked_by_library(3) and not permits(self).released():
+        if not permits(self).released():
             release(self)
 
     yield semaphore, "__init__", new_make
     for name in ("acquire", "__enter__"):
-        yield hooked(semaphore, name, after=after_acquire)
+        yield hooked(semaphore, name, after=after_acquire, by_program=True)
     for kind, name in ((semaphore, "release"), (semaphore, "__exit__"), (threading.BoundedSemaphore, "release")):
-        yield hooked(kind, name, before=before_release)
+        yield hooked(kind, name, before=before_release, by_program=True)
 
 
 def _barriers() -> Iterator[Patch]:
