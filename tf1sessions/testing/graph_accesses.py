@@ -293,7 +293,6 @@ class SessionState:
         self._is_fresh = False  # whether it was seen from its beginning on
         self.runs = 0  # how many runs of it have ended; roughly, as threads count at once
         self._first_values: dict[str, tuple[Maker, int]] = {}  # by the variable's name, with the number of the run
-        self.seen: set[VariableUses] = set()  # what runs have used
         self.accesses: dict[RunRequest, Any] = {}  # what a run of each request accesses, by tensorflow_hooks.py
         self._queues: dict[str, Token] = {}
 
@@ -316,7 +315,6 @@ class SessionState:
 
     def assigned(self, uses: VariableUses, thread: ThreadState, last: int) -> None:
         """Note which variables the calling thread's run has given their first values."""
-        self.seen.add(uses)
         if self._is_fresh:
             for name in uses.writes | uses.begins:
                 if name not in self._first_values:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from tf1sessions.testing.frames import asked_by_library
+from tf1sessions.testing.frames import is_library
 
 __all__ = ["LatePatch", "Observers", "Patch", "Switch", "hooked", "put"]
 
@@ -64,7 +64,7 @@ def hooked(
     original = getattr(owner, name)
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
-        if by_program and asked_by_library():
+        if by_program and is_library(sys._getframe(1).f_code.co_filename):
             return original(self, *args, **named)
         if before is not None:
             before(self)

@@ -324,7 +324,8 @@ class VectorClocks:
 
     def _pruned(self, snapshot: Snapshot) -> Snapshot:
         """Leave out threads that are gone and of which no access is kept, once they are most of a clock."""
-        if snapshot.possible.size() <= max(_MANY, 2 * len(self._threads)):
+        size = snapshot.possible.size()
+        if size <= _MANY or size <= 2 * len(self._threads):
             return snapshot
         certain = self._living(snapshot.certain)
         same = snapshot.possible is snapshot.certain
