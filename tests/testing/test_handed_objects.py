@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tf1sessions.testing.handed_objects import ExecutorJob, named_by
+from tf1sessions.testing.handed_objects import ExecutorJob, Giver, named_by
 
 
 class Thing:
@@ -86,7 +86,7 @@ def takes(thing: Any) -> Any:
 
 
 def finds(thing: Any, function: Any, *args: Any, **named: Any) -> bool:
-    return id(thing) in named_by(ExecutorJob(function, args, named, {}), lambda _: iter(()))
+    return id(thing) in named_by(ExecutorJob(function, args, named, Giver()), lambda _: iter(()))
 
 
 def enclosing(thing: Any) -> Callable[[], Any]:
@@ -172,20 +172,21 @@ def test_what_objects_stand_for() -> None:
         if each is holder:
             yield thing
 
-    assert id(thing) in named_by(ExecutorJob(takes, (holder,), {}, {}), parts)
+    assert id(thing) in named_by(ExecutorJob(takes, (holder,), {}, Giver()), parts)
 
 
 def test_libraries_are_not_looked_into() -> None:
-    found = named_by(ExecutorJob(asyncio.run, (), {}, {}), lambda _: iter(()))
+    found = named_by(ExecutorJob(asyncio.run, (), {}, Giver()), lambda _: iter(()))
     assert list(found) == [id(asyncio.run)] and not finds(sys, asyncio.run)
 
 
 @pytest.mark.parametrize("function", [takes, functools.partial(takes, 1), Holder.use, Holder(thing=1).use])
 def test_code(function: Any) -> None:
     meant = takes if "takes" in str(function) else Holder.use
-    assert ExecutorJob(function, (), {}, {}).code is meant.__code__  # type: ignore[attr-defined]
+    assert ExecutorJob(function, (), {}, Giver()).code is meant.__code__  # type: ignore[attr-defined]
 
 
 def test_code_of_what_runs_in_a_context() -> None:
     run = functools.partial(contextvars.copy_context().run, takes, 1)
-    assert ExecutorJob(run, (), {}, {}).code is takes.__code__ and ExecutorJob(Holder(), (), {}, {}).code is Holder
+    assert ExecutorJob(run, (), {}, Giver()).code is takes.__code__
+    assert ExecutorJob(Holder(), (), {}, Giver()).code is Holder

@@ -168,6 +168,7 @@ class AccessRecord:
         code: The code of the line; kept, so that its id stays its own.
         lock_places: Where the locks that were held were made.
         lines: The codes and lines of the innermost frames.
+        given_at: Those that the threads were in which have given the work, all that there were.
         locks: The numbers of the locks that were held.
         opaque: Locks that were perhaps held, by their numbers, and why that is not known.
         kept: Whether its location keeps it.
@@ -192,6 +193,7 @@ class AccessRecord:
         self.stack = tuple(map(format_frame, frames[:STACK])) or started or (_AT_EXIT,) * thread.is_main
         self.lock_places = held_lock_places() if key[4] else ()
         self.lines = tuple((each.f_code, each.f_lineno) for each in frames[:STACK])
+        self.given_at: list[tuple[tuple[CodeType, int], ...]] = []
         self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
         self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import is_library
 
-__all__ = ["ExecutorJob", "named_by"]
+__all__ = ["ExecutorJob", "Giver", "named_by"]
 
 #: How many objects are looked at. Arbitrary: more than most jobs name, and some milliseconds.
 _MOST = 1000
@@ -42,19 +42,31 @@ _FUNCTIONS = (
 _PLAIN = (int, float, str, bytes, list, tuple, dict, set, frozenset, type(None), threading.local)
 
 
+class Giver(NamedTuple):
+    """The thread that gave another one its work: a job, or what it was started for.
+
+    Attributes:
+        lines: The codes and lines of the program that it was in, the innermost ones.
+        passed: What it knew by locks then, for each of the detectors: it may have looked, under one, whether earlier
+            work was over.
+    """
+
+    lines: tuple[tuple[types.CodeType, int], ...] = ()
+    passed: Mapping[int, Mapping[int, Mapping[int, int]]] = types.MappingProxyType({})
+
+
 class ExecutorJob(NamedTuple):
     """A job, as it was given to an executor.
 
     Attributes:
         function, args, named: As given.
-        passed: What the thread that gave it knew by locks then, for each of the detectors: it may have looked, under
-            one, whether an earlier job was over.
+        giver: The thread that gave it.
     """
 
     function: Any
     args: Sequence[Any]
     named: Mapping[str, Any]
-    passed: Mapping[int, Mapping[int, Mapping[int, int]]]
+    giver: Giver
 
     @property
     def code(self) -> Any:

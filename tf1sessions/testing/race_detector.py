@@ -56,6 +56,8 @@ __all__ = ["RaceDetector", "Repeated"]
 _OTHERS = 6
 #: The note about two jobs of one worker.
 _LUCK = "Worker {!r} happened to run both jobs; with another one for the second job nothing would order them."
+#: How many places that give work are looked at for the flags that they set. Arbitrary: more than programs have.
+_GIVEN = 100
 #: How many places of a request are remembered. Arbitrary: more than most programs have.
 _REPEATED = 64
 
@@ -187,6 +189,8 @@ class RaceDetector:
             if not later.kept:  # new, or dropped in the meantime
                 location.keep(later)
             me.used = count = me.count
+            if me.giver.lines not in later.given_at and len(later.given_at) <= _GIVEN:
+                later.given_at.append(me.giver.lines)
             of_other_jobs = self._of_other_jobs(location, later) if me.job is not None else ()
             location.touch(later, count)
             changed = self._compare_with_others(location, later, me.past.certain)
@@ -293,11 +297,15 @@ class RaceDetector:
         return left
 
     def _go_on_one_at_a_time(self, earlier: AccessRecord, later: AccessRecord) -> bool:
-        """Say whether the calling thread has found a flag cleared that the other one had set during its access."""
-        if not self.clocks.followed_lock(earlier.thread, earlier.count):
-            return False
-        flags = [{flag for code, line in each.lines for flag in claimed_flags(code, line)} for each in (earlier, later)]
-        return not flags[0].isdisjoint(flags[1])
+        """Say whether the calling thread has found a flag cleared that the other one had set during its access.
+
+        Those that gave the two their work may have set it for them.
+        """
+        if self.clocks.followed_lock(earlier.thread, earlier.count) or self.clocks.giver_followed_lock(
+            earlier.thread, earlier.count
+        ):
+            return not _claims(earlier).isdisjoint(_claims(later))
+        return False
 
     def _enter(self, races: dict[Any, Race], key: tuple[Any, ...], found: Race) -> tuple[Race, bool]:
         """Add a pair to the race of this key, or as that race; gives it, and whether it has changed."""
@@ -403,3 +411,10 @@ class RaceDetector:
             self._races.remove(race)
             del self._by_functions[race.conflict.kind, race.first.function, race.second.function]
         self._changed()
+
+
+def _claims(record: AccessRecord) -> frozenset[str]:
+    """Return the flags that are set at each of some accesses, by the thread itself or for it."""
+    if len(record.given_at) > _GIVEN:
+        return frozenset()
+    return frozenset.intersection(*[claimed_flags(record.lines, lines) for lines in record.given_at])
