@@ -119,6 +119,10 @@ def nested(thing: Any) -> Callable[[], Any]:
         lambda thing: (lambda it: it.cached, Holder(inner=Holder(thing=thing))),
         lambda thing: (lambda it=thing: it,),
         lambda thing: (functools.lru_cache(lambda: thing),),
+        lambda thing: (lambda it: it["a"], {"a": thing}),
+        lambda thing: (lambda it: it.things["a"].thing, Holder(things={"a": Holder(thing=thing)})),
+        lambda thing: (lambda it, key: it.things[key], Holder(things={"a": thing}), "a"),
+        lambda thing: (lambda it: it.things.get("a"), Holder(things={"b": 1, "a": thing})),
     ],
 )
 def test_found(job: Callable[[Thing], tuple[Any, ...]]) -> None:
@@ -139,7 +143,8 @@ def test_found_by_names_of_modules_and_classes(monkeypatch: pytest.MonkeyPatch) 
     "job",
     [
         lambda thing: (takes, [thing]),
-        lambda thing: (lambda it: it["a"], {"a": thing}),
+        lambda thing: (lambda it: it["b"], {"a": thing}),
+        lambda thing: (lambda it, key: it[key], {0: thing}, 0),
         lambda thing: (lambda it: it.things[0], Holder(things=(thing,))),
         lambda thing: (lambda it: it.other, Holder(thing=thing)),
         lambda thing: (lambda: print("thing"),),
@@ -173,6 +178,14 @@ def test_what_objects_stand_for() -> None:
             yield thing
 
     assert id(thing) in named_by(ExecutorJob(takes, (holder,), {}, Giver()), parts)
+
+
+def test_strings_in_the_code_and_in_names() -> None:
+    name = "an enclosing one"
+    found = named_by(
+        ExecutorJob(lambda it: (it, "a constant", name), ("an argument",), {}, Giver()), lambda _: iter(())
+    )
+    assert {"a constant", "an enclosing one", "an argument"} <= {each for each in found.values() if type(each) is str}
 
 
 def test_libraries_are_not_looked_into() -> None:

@@ -368,7 +368,9 @@ class SessionState:
 def _names(job: ExecutorJob, needs: Needs | None, is_meant: Callable[[Any], bool]) -> bool:
     """Say whether a job names a graph or a session, and what it fetches there."""
     named = named_by(job, _parts)
-    if needs is not None and any(id(each) not in named for each in needs.fetched):
+    strings = {each for each in named.values() if type(each) is str}
+    fetched = needs.fetched if needs is not None else ()
+    if not all(each in strings if type(each) is str else id(each) in named for each in fetched):
         return False
     return any(is_meant(each) for each in named.values())
 
@@ -377,7 +379,8 @@ def _parts(thing: Any) -> Iterator[Any]:
     """Yield what an object of TensorFlow's or of tf1sessions' is about."""
     kind = type(thing)
     if issubclass(kind, _with_graph()):
-        yield thing.graph
+        for name in ("graph", "op", "initializer"):
+            yield getattr(thing, name, None)  # not all have each, and what computes at once has none
     elif kind is GraphSession:
         yield thing.session
     elif kind is CompiledCall:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import functools
+import itertools
 import os
 import sys
 import threading
@@ -25,12 +26,14 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from tf1sessions.pipelines import flow
+from tf1sessions.pools import threads
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.access_records import AccessKind, Location
 from tf1sessions.testing.deadlocks import check
-from tf1sessions.testing.frames import format_frame, is_library, program_frame
+from tf1sessions.testing.frames import STACK, format_frame, is_library, program_frame, program_frames
 from tf1sessions.testing.graph_accesses import GraphState, RunRequest, SessionState, python_conflict
+from tf1sessions.testing.handed_objects import ExecutorJob, Giver
 from tf1sessions.testing.hangs import CLOSER
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
@@ -43,7 +46,7 @@ from tf1sessions.testing.scheduler import Scheduler
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import HeldArrays, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
-from tf1sessions.testing.vector_clocks import Token, acquire, release
+from tf1sessions.testing.vector_clocks import Token, acquire, begin_job, giver_at, release
 from tf1sessions.testing.waits import queue_runs
 
 __all__ = ["watch_graphs"]
@@ -272,6 +275,29 @@ class TensorFlowHooks:
         self._put(flow.Flow, "started", property(started, start))
         if private.importer is not None:
             self._hook_imports(private.importer)
+        self._hook_pools(threads.ThreadSessionPool)
+
+    def _hook_pools(self, pool: Any) -> None:
+        """Know the jobs of a ThreadSessionPool, as those of an executor are known."""
+        enqueue, run = pool._enqueue, pool._run
+
+        def new_enqueue(self: Any, jobs: Any) -> None:
+            giver = giver_at(itertools.islice(program_frames(sys._getframe(1)), STACK))
+            for job in jobs:
+                job.future._tf1sessions_giver = giver
+            enqueue(self, jobs)
+
+        def new_run(self: Any, me: Any, job: Any, session: Any) -> Any:
+            if self._most_workers > 1:
+                giver = getattr(job.future, "_tf1sessions_giver", Giver())
+                begin_job(ExecutorJob(job.function, job.args, job.kwargs, giver))
+            try:
+                return run(self, me, job, session)
+            finally:
+                begin_job(None)
+
+        self._put(pool, "_enqueue", new_enqueue)
+        self._put(pool, "_run", new_run)
 
     def _hook_imports(self, importer: Any) -> None:
         """Let imports into one graph take turns: TensorFlow lets one take up operations of the other as its own."""
