@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tf1sessions.testing.handed_objects import ExecutorJob, named_by
+from tf1sessions.testing.handed_objects import ExecutorJob, Giver, named_by
 
 
 class Thing:
@@ -86,7 +86,7 @@ def takes(thing: Any) -> Any:
 
 
 def finds(thing: Any, function: Any, *args: Any, **named: Any) -> bool:
-    return id(thing) in named_by(ExecutorJob(function, args, named, {}), lambda _: iter(()))
+    return id(thing) in named_by(ExecutorJob(function, args, named, Giver()), lambda _: iter(()))
 
 
 def enclosing(thing: Any) -> Callable[[], Any]:
@@ -119,6 +119,10 @@ def nested(thing: Any) -> Callable[[], Any]:
         lambda thing: (lambda it: it.cached, Holder(inner=Holder(thing=thing))),
         lambda thing: (lambda it=thing: it,),
         lambda thing: (functools.lru_cache(lambda: thing),),
+        lambda thing: (lambda it: it["a"], {"a": thing}),
+        lambda thing: (lambda it: it.things["a"].thing, Holder(things={"a": Holder(thing=thing)})),
+        lambda thing: (lambda it, key: it.things[key], Holder(things={"a": thing}), "a"),
+        lambda thing: (lambda it: it.things.get("a"), Holder(things={"b": 1, "a": thing})),
     ],
 )
 def test_found(job: Callable[[Thing], tuple[Any, ...]]) -> None:
@@ -139,7 +143,8 @@ def test_found_by_names_of_modules_and_classes(monkeypatch: pytest.MonkeyPatch) 
     "job",
     [
         lambda thing: (takes, [thing]),
-        lambda thing: (lambda it: it["a"], {"a": thing}),
+        lambda thing: (lambda it: it["b"], {"a": thing}),
+        lambda thing: (lambda it, key: it[key], {0: thing}, 0),
         lambda thing: (lambda it: it.things[0], Holder(things=(thing,))),
         lambda thing: (lambda it: it.other, Holder(thing=thing)),
         lambda thing: (lambda: print("thing"),),
@@ -172,20 +177,29 @@ def test_what_objects_stand_for() -> None:
         if each is holder:
             yield thing
 
-    assert id(thing) in named_by(ExecutorJob(takes, (holder,), {}, {}), parts)
+    assert id(thing) in named_by(ExecutorJob(takes, (holder,), {}, Giver()), parts)
+
+
+def test_strings_in_the_code_and_in_names() -> None:
+    name = "an enclosing one"
+    found = named_by(
+        ExecutorJob(lambda it: (it, "a constant", name), ("an argument",), {}, Giver()), lambda _: iter(())
+    )
+    assert {"a constant", "an enclosing one", "an argument"} <= {each for each in found.values() if type(each) is str}
 
 
 def test_libraries_are_not_looked_into() -> None:
-    found = named_by(ExecutorJob(asyncio.run, (), {}, {}), lambda _: iter(()))
+    found = named_by(ExecutorJob(asyncio.run, (), {}, Giver()), lambda _: iter(()))
     assert list(found) == [id(asyncio.run)] and not finds(sys, asyncio.run)
 
 
 @pytest.mark.parametrize("function", [takes, functools.partial(takes, 1), Holder.use, Holder(thing=1).use])
 def test_code(function: Any) -> None:
     meant = takes if "takes" in str(function) else Holder.use
-    assert ExecutorJob(function, (), {}, {}).code is meant.__code__  # type: ignore[attr-defined]
+    assert ExecutorJob(function, (), {}, Giver()).code is meant.__code__  # type: ignore[attr-defined]
 
 
 def test_code_of_what_runs_in_a_context() -> None:
     run = functools.partial(contextvars.copy_context().run, takes, 1)
-    assert ExecutorJob(run, (), {}, {}).code is takes.__code__ and ExecutorJob(Holder(), (), {}, {}).code is Holder
+    assert ExecutorJob(run, (), {}, Giver()).code is takes.__code__
+    assert ExecutorJob(Holder(), (), {}, Giver()).code is Holder

@@ -486,6 +486,27 @@ def a_condition_by_wait_for(it: Thing) -> None:
     both(give, take)
 
 
+def a_condition_made_before(it: Thing) -> None:
+    """Its lock cannot be seen, and the thread that waits has taken it before the other gives."""
+    condition = threading.Condition(locks.make_raw_lock())
+    box: list[int] = []
+
+    def take() -> None:
+        with condition:
+            it.first()
+            while not box:
+                condition.wait(DEADLINE)
+        it.touch()
+
+    def give() -> None:
+        it.touch()
+        with condition:
+            box.append(1)
+            condition.notify()
+
+    both(take, lambda: it.then(give))
+
+
 def a_barrier(it: Thing) -> None:
     barrier = threading.Barrier(2)
     for _ in range(3):
@@ -712,6 +733,7 @@ ORDERED = [
     a_condition,
     a_condition_that_is_waited_for,
     a_condition_by_wait_for,
+    a_condition_made_before,
     a_barrier,
     a_barriers_action,
     a_semaphore_for_one,

@@ -93,36 +93,36 @@ class Location:
     def keep(self, record: AccessRecord) -> None:
         """Keep a record, and drop the oldest one from its line if there are many."""
         self.records[record.key] = record
-        record.kept, record.count = True, 0  # so it will be compared
+        record.kept = True
         line = self._lines.setdefault(record.key[1:4], deque())
         line.append(record)
         if len(line) > _KEPT:
             oldest = line.popleft()
             del self.records[oldest.key]
-            oldest.kept = False
+            oldest.kept, oldest.compared = False, 0
             self._drop(oldest)
+        by_thread = self._groups.setdefault(record.action, {}).setdefault(record.locks, {})
+        record.group = by_thread.setdefault(record.thread, {})
 
     def touch(self, record: AccessRecord, count: int) -> None:
-        """Give a kept record its thread's count; it is the latest of its group then."""
-        record.count = count
-        group = self._groups.setdefault(record.action, {}).setdefault(record.locks, {}).setdefault(record.thread, {})
-        group.pop(record, None)
-        group[record] = None
+        """Give a kept record its thread's count, to be compared now; it is the latest of its group then."""
+        record.count = record.compared = count
+        record.group.pop(record, None)
+        record.group[record] = None
 
     def _drop(self, record: AccessRecord) -> None:
-        by_locks = self._groups.get(record.action, {})
-        by_thread = by_locks.get(record.locks, {})
-        group = by_thread.get(record.thread, {})
-        group.pop(record, None)
-        if not group:
-            by_thread.pop(record.thread, None)
+        record.group.pop(record, None)
+        if not record.group:
+            del self._groups[record.action][record.locks][record.thread]
 
-    def conflicts(self, later: AccessRecord) -> Iterator[tuple[Conflict, ThreadState, dict[AccessRecord, None]]]:
-        """Yield the groups of other threads' records that a record conflicts with, and under no common lock."""
-        for conflict, by_thread in self._apart(later):
-            for thread, group in by_thread.items():
-                if thread is not later.thread:
-                    yield conflict, thread, group
+    def conflicts(self, later: AccessRecord) -> list[tuple[Conflict, ThreadState, dict[AccessRecord, None]]]:
+        """Return the groups of other threads' records that a record conflicts with, and under no common lock."""
+        return [
+            (conflict, thread, group)
+            for conflict, by_thread in self._apart(later)
+            for thread, group in by_thread.items()
+            if thread is not later.thread
+        ]
 
     def own_conflicts(self, later: AccessRecord) -> Iterator[tuple[Conflict, AccessRecord]]:
         """Yield the records of the same thread that a record, or another access of it, conflicts with."""
@@ -158,26 +158,33 @@ class AccessRecord:
     """The accesses of one thread from one line, of one kind and under the same locks.
 
     Attributes:
+        location: What they are to; None of something that is done once.
         count: The thread's count at the last of them.
+        compared: The same, if an access of that count needs no other comparison; 0 if the next one is compared in any
+            case: something was let pass, or the record was dropped.
+        group: Those of the same action, locks and thread that its location keeps.
         times: How many there were.
         names: The operations that were concerned; a few.
         code: The code of the line; kept, so that its id stays its own.
         lock_places: Where the locks that were held were made.
         lines: The codes and lines of the innermost frames.
+        given_at: Those that the threads were in which have given the work, all that there were.
         locks: The numbers of the locks that were held.
         opaque: Locks that were perhaps held, by their numbers, and why that is not known.
         kept: Whether its location keeps it.
         reported: Whether it is part of a report.
         last: The graph's number of operations at the last of the accesses, where that counts.
-        recheck: Whether its next access is compared in any case: something about it was let pass.
         needs: What the access uses that others may have made; see publications.py.
         imports: Whether it is in a module that is just imported.
     """
 
-    def __init__(self, thread: ThreadState, key: _Key, what: str, frame: FrameType | None) -> None:
+    def __init__(
+        self, thread: ThreadState, key: _Key, what: str, frame: FrameType | None, location: Location | None = None
+    ) -> None:
         frames = list(program_frames(frame))
         opaque = opaque_locks(frames)
         self.thread = thread
+        self.location: Any = location
         self.key = key
         self.action = key[1]
         self.what = what
@@ -186,11 +193,13 @@ class AccessRecord:
         self.stack = tuple(map(format_frame, frames[:STACK])) or started or (_AT_EXIT,) * thread.is_main
         self.lock_places = held_lock_places() if key[4] else ()
         self.lines = tuple((each.f_code, each.f_lineno) for each in frames[:STACK])
+        self.given_at: list[tuple[tuple[CodeType, int], ...]] = []
         self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
         self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []
-        self.times = self.count = self.last = 0
-        self.kept = self.reported = self.recheck = False
+        self.times = self.count = self.compared = self.last = 0
+        self.group: dict[AccessRecord, None] = {}
+        self.kept = self.reported = False
         self.needs: Any = None
         self.imports = any(each.f_code.co_name == "<module>" and _is_imported(each) for each in frames)
 

@@ -11,7 +11,8 @@
         self.busy = False       # the release
 
 A thread that comes to such lines after another one has found the flag cleared, under the lock: it comes after what that
-thread has done. A lock by itself orders nothing, as it may be luck which thread has it first.
+thread has done. A lock by itself orders nothing, as it may be luck which thread has it first. The thread that claims
+the flag may give the lines to another one, which then releases it: to an executor, or to a thread that it starts.
 """
 
 from __future__ import annotations
@@ -22,26 +23,43 @@ import linecache
 from collections.abc import Iterable, Iterator
 from types import CodeType
 
-__all__ = ["claimed_flags"]
+__all__ = ["Line", "claimed_flags"]
 
 #: The parts of a statement that are blocks of statements.
 _BLOCKS = ("body", "orelse", "finalbody")
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
+#: A code, and a line of it.
+Line = tuple[CodeType, int]
 
-@functools.lru_cache(maxsize=1000)
-def claimed_flags(code: CodeType, line: int) -> frozenset[str]:
-    """Return the names of the flags that are claimed in front of a line of a code, and released behind it."""
-    function, before, after = _around(_tree(code.co_filename), line)
-    if function != code.co_name:
-        return frozenset()
-    released = {claim for each in _withs(after) for claim in _assigned(each.body)}
+
+def claimed_flags(lines: Iterable[Line], given_at: Iterable[Line] = ()) -> frozenset[str]:
+    """Return the names of the flags that are claimed in front of lines, and released behind them.
+
+    Args:
+        lines: The lines that a thread is in, with the codes that they are of.
+        given_at: Those that another thread was in when it gave this one its work.
+    """
+    lines = tuple(lines)
+    released = {each for line in lines for each in _released_behind(*line)}
     return frozenset(
         name
-        for each in _withs(before)
-        for name, value in _claimed(each.body)
+        for line in (*lines, *given_at)
+        for name, value in _claimed_before(*line)
         if not released.isdisjoint({(name, not value), (name, None)})
     )
+
+
+@functools.lru_cache(maxsize=1000)
+def _claimed_before(code: CodeType, line: int) -> frozenset[tuple[str, bool]]:
+    before, _ = _around(code, line)
+    return frozenset(claim for each in _withs(before) for claim in _claimed(each.body))
+
+
+@functools.lru_cache(maxsize=1000)
+def _released_behind(code: CodeType, line: int) -> frozenset[tuple[str, bool | None]]:
+    _, after = _around(code, line)
+    return frozenset(each for block in _withs(after) for each in _assigned(block.body))
 
 
 @functools.lru_cache(maxsize=100)
@@ -52,22 +70,35 @@ def _tree(path: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def _around(tree: ast.Module, line: int) -> tuple[str, list[ast.stmt], list[ast.stmt]]:
-    """Return the name of the function around a line, and the statements that always run before and after the line."""
-    function, block = "<module>", tree.body
+def _around(code: CodeType, line: int) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """Return the statements of a function that have always run before one of its lines, and that always run after it.
+
+    Of a block that the line is in, the part in front of it; being inside of an ``if`` is to have passed its test.
+    """
+    function, block = "<module>", _tree(code.co_filename).body
     before: list[ast.stmt] = []
     after: list[ast.stmt] = []
+    inner = before
     while True:
         at = next((at for at, each in enumerate(block) if each.lineno <= line <= (each.end_lineno or 0)), None)
         if at is None:
-            return function, before, after
-        before, after = before + block[:at], block[at + 1 :] + after
+            return (before, after) if function == code.co_name else ([], [])
+        inner += block[:at]
+        after = block[at + 1 :] + after
         statement = block[at]
         block = next((each for each in _blocks(statement) if _lines(each, line)), [])
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             function, before, after = statement.name, [], []
+            inner = before
         elif isinstance(statement, ast.Try) and block is not statement.finalbody:
             after = statement.finalbody + after
+        elif isinstance(statement, ast.With) and block:
+            part = ast.With(statement.items, [])
+            inner.append(part)
+            inner = part.body
+        elif isinstance(statement, ast.If) and block:
+            is_passed = ast.UnaryOp(ast.Not(), statement.test) if block is statement.body else statement.test
+            inner.append(ast.If(is_passed, [ast.Return()], []))
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -96,23 +127,20 @@ def _claimed(block: list[ast.stmt]) -> Iterator[tuple[str, bool]]:
                     yield name, value
 
 
-def _asked(test: ast.expr) -> Iterator[tuple[str, bool]]:
-    """Yield the flags of which one, with this value, is enough for a condition to be true."""
+def _asked(test: ast.expr, wanted: bool = True) -> Iterator[tuple[str, bool]]:
+    """Yield the flags of which one, with this value, is enough for a condition to be what is wanted."""
     match test:
-        case ast.BoolOp(op=ast.Or(), values=values):
+        case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.Or) == wanted:
             for each in values:
-                yield from _asked(each)
+                yield from _asked(each, wanted)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield from ((name, not value) for name, value in _asked_plain(operand))
+            yield from _asked(operand, not wanted)
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as how], comparators=[ast.Constant(value=None)]):
-            yield from ((name, isinstance(how, ast.IsNot)) for name, _ in _asked_plain(left))
+            if (name := _name(left)) is not None:
+                yield name, isinstance(how, ast.IsNot) == wanted
         case _:
-            yield from _asked_plain(test)
-
-
-def _asked_plain(node: ast.expr) -> Iterator[tuple[str, bool]]:
-    if (name := _name(node)) is not None:
-        yield name, True
+            if (name := _name(test)) is not None:
+                yield name, wanted
 
 
 def _assigned(block: Iterable[ast.stmt]) -> Iterator[tuple[str, bool | None]]:

@@ -70,7 +70,7 @@ class Clock(Mapping[int, int]):
         if covers is not None and covers is not self._shared:
             covered = (covers, *(each for each in covered if each is not covers))[:_COVERED]
         own = {**self._own, **newer}
-        if len(own) <= max(_FEW, math.isqrt(len(self._shared))):
+        if len(own) <= _FEW or len(own) <= math.isqrt(len(self._shared)):
             return Clock(self._shared, own, covered)
         return Clock({**self._shared, **own}, None, (*covered[:1], self._shared, *covered[1:])[:_COVERED])
 

@@ -293,7 +293,6 @@ class SessionState:
         self._is_fresh = False  # whether it was seen from its beginning on
         self.runs = 0  # how many runs of it have ended; roughly, as threads count at once
         self._first_values: dict[str, tuple[Maker, int]] = {}  # by the variable's name, with the number of the run
-        self.seen: set[VariableUses] = set()  # what runs have used
         self.accesses: dict[RunRequest, Any] = {}  # what a run of each request accesses, by tensorflow_hooks.py
         self._queues: dict[str, Token] = {}
 
@@ -316,7 +315,6 @@ class SessionState:
 
     def assigned(self, uses: VariableUses, thread: ThreadState, last: int) -> None:
         """Note which variables the calling thread's run has given their first values."""
-        self.seen.add(uses)
         if self._is_fresh:
             for name in uses.writes | uses.begins:
                 if name not in self._first_values:
@@ -370,7 +368,9 @@ class SessionState:
 def _names(job: ExecutorJob, needs: Needs | None, is_meant: Callable[[Any], bool]) -> bool:
     """Say whether a job names a graph or a session, and what it fetches there."""
     named = named_by(job, _parts)
-    if needs is not None and any(id(each) not in named for each in needs.fetched):
+    strings = {each for each in named.values() if type(each) is str}
+    fetched = needs.fetched if needs is not None else ()
+    if not all(each in strings if type(each) is str else id(each) in named for each in fetched):
         return False
     return any(is_meant(each) for each in named.values())
 
@@ -379,7 +379,8 @@ def _parts(thing: Any) -> Iterator[Any]:
     """Yield what an object of TensorFlow's or of tf1sessions' is about."""
     kind = type(thing)
     if issubclass(kind, _with_graph()):
-        yield thing.graph
+        for name in ("graph", "op", "initializer"):
+            yield getattr(thing, name, None)  # not all have each, and what computes at once has none
     elif kind is GraphSession:
         yield thing.session
     elif kind is CompiledCall:

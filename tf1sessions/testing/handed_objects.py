@@ -9,7 +9,8 @@ Two jobs that one worker runs one after the other are in order by luck if anothe
 It is no luck where a worker keeps what it uses: in a ``threading.local``, in a dictionary by the thread's number, or
 taken out of a queue once. So only what does not depend on the worker is looked for: the arguments of the job, what its
 function and the functions that these call name in enclosing functions and in modules, and attributes of all that, where
-the code has their names. Containers are not looked into, and no property is called.
+the code has their names. Of a dictionary it is the items whose keys are strings in that code, or arguments of the job.
+Other containers are not looked into, and no property is called.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.testing.frames import is_library
 
-__all__ = ["ExecutorJob", "named_by"]
+__all__ = ["ExecutorJob", "Giver", "named_by"]
 
 #: How many objects are looked at. Arbitrary: more than most jobs name, and some milliseconds.
 _MOST = 1000
@@ -39,7 +40,20 @@ _FUNCTIONS = (
     (classmethod, "__func__"),
 )
 #: What has no attributes of the program's.
-_PLAIN = (int, float, str, bytes, list, tuple, dict, set, frozenset, type(None), threading.local)
+_PLAIN = (int, float, str, bytes, list, tuple, set, frozenset, type(None), threading.local)
+
+
+class Giver(NamedTuple):
+    """The thread that gave another one its work: a job, or what it was started for.
+
+    Attributes:
+        lines: The codes and lines of the program that it was in, the innermost ones.
+        passed: What it knew by locks then, for each of the detectors: it may have looked, under one, whether earlier
+            work was over.
+    """
+
+    lines: tuple[tuple[types.CodeType, int], ...] = ()
+    passed: Mapping[int, Mapping[int, Mapping[int, int]]] = types.MappingProxyType({})
 
 
 class ExecutorJob(NamedTuple):
@@ -47,14 +61,13 @@ class ExecutorJob(NamedTuple):
 
     Attributes:
         function, args, named: As given.
-        passed: What the thread that gave it knew by locks then, for each of the detectors: it may have looked, under
-            one, whether an earlier job was over.
+        giver: The thread that gave it.
     """
 
     function: Any
     args: Sequence[Any]
     named: Mapping[str, Any]
-    passed: Mapping[int, Mapping[int, Mapping[int, int]]]
+    giver: Giver
 
     @property
     def code(self) -> Any:
@@ -68,29 +81,52 @@ class ExecutorJob(NamedTuple):
 
 
 def named_by(job: ExecutorJob, parts: Callable[[Any], Iterator[Any]]) -> dict[int, Any]:
-    """Return the objects that a job names, by their identities.
+    """Return the objects that a job names, strings among them, by their identities.
 
     Args:
         job: The job.
         parts: Gives what an object of TensorFlow's or tf1sessions' stands for besides itself.
     """
     names: set[str] = set()
+    strings: set[str] = set()
     found: dict[int, Any] = {}
     waiting = [job.function, *job.args, *job.named.values()]
     while waiting and len(found) < _MOST:
         for thing in waiting:
-            if id(thing) not in found and not issubclass(type(thing), _PLAIN):
+            if type(thing) is str:
+                strings.add(thing)
+            elif _is_looked_at(thing, found):
                 found[id(thing)] = thing
                 names.update(_names_in(thing))
-        # Attributes also of what was met before the code that names them.
+                strings.update(_strings_in(thing))
+        # Attributes and items also of what was met before the code that names them.
         met = list(found.values())
         waiting = [
             part
             for thing in met
-            for part in (*_parts(thing), *parts(thing), *_attributes(thing, names))
-            if id(part) not in found and not issubclass(type(part), _PLAIN)
+            for part in (*_parts(thing), *parts(thing), *_attributes(thing, names), *_items(thing, strings))
+            if (part not in strings if type(part) is str else _is_looked_at(part, found))
         ]
-    return found
+    return found | {id(each): each for each in strings}
+
+
+def _is_looked_at(thing: Any, found: dict[int, Any]) -> bool:
+    return id(thing) not in found and not issubclass(type(thing), _PLAIN)
+
+
+def _strings_in(thing: Any) -> Iterator[str]:
+    """Yield the strings in the code of a function of the program."""
+    if type(thing) is types.FunctionType and not is_library(thing.__code__.co_filename):
+        for code in _codes(thing.__code__):
+            yield from (each for each in code.co_consts if type(each) is str)
+
+
+def _items(thing: Any, keys: set[str]) -> Iterator[Any]:
+    """Yield the items of a dictionary that have some keys."""
+    if issubclass(type(thing), dict):
+        for key in keys:
+            if dict.__contains__(thing, key):
+                yield dict.get(thing, key)
 
 
 def _names_in(thing: Any) -> Iterator[str]:
@@ -128,7 +164,7 @@ def _parts(thing: Any) -> Iterator[Any]:
 def _attributes(thing: Any, names: set[str]) -> Iterator[Any]:
     """Yield the attributes of an object that some names are: its own, and methods and properties of its class."""
     kind = type(thing)
-    if str(kind.__module__).partition(".")[0] in _LIBRARIES or kind is types.FunctionType:
+    if str(kind.__module__).partition(".")[0] in _LIBRARIES or issubclass(kind, (types.FunctionType, dict)):
         return
     if kind is types.ModuleType and is_library(getattr(thing, "__file__", None) or "<frozen"):
         return

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+from tf1sessions.testing.frames import is_library
+
 __all__ = ["LatePatch", "Observers", "Patch", "Switch", "hooked", "put"]
 
 #: A class or module, the name of an attribute, and what is to be there.
@@ -48,6 +50,7 @@ def hooked(
     before: Callable[[Any], object] | None = None,
     after: Callable[[Any, Any], object] | None = None,
     at_end: Callable[[Any], object] | None = None,
+    by_program: bool = False,
 ) -> Patch:
     """Make a method that calls hooks around the one that is there.
 
@@ -56,10 +59,13 @@ def hooked(
         before: Called with the object, before the method.
         after: Called with the object and the result, when the method has returned.
         at_end: Called with the object when the method has returned or raised.
+        by_program: Whether they are called only where the program calls the method, and no library does.
     """
     original = getattr(owner, name)
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
+        if by_program and is_library(sys._getframe(1).f_code.co_filename):
+            return original(self, *args, **named)
         if before is not None:
             before(self)
         try:

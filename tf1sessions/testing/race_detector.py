@@ -11,11 +11,11 @@ lock was held both times. For each location the last access from each thread, li
 line the latest few, so that neither the number of operations nor a server's threads make it slower.
 
 One step for each access: find the location's record of it, give it the thread's count, compare it with the records of
-other threads. If the record has that count already, the thread has released nothing since, and so the access is a race
-with exactly those that its last one is a race with; these were compared then, or when they came. Runs, which a program
-repeats most, look for that first, by the instruction that they come from (``repeat``; what Flanagan and Freund's
-"FastTrack", 2009, calls the same epoch). The records are grouped by action, locks and thread, and in each thread's the
-latest is the last: groups that cannot conflict, and all that is past, are passed over at once.
+other threads. If the record was compared at that count already, the thread has released nothing since, and so the
+access is a race with exactly those that its last one is a race with; these were compared then, or when they came (what
+Flanagan and Freund's "FastTrack", 2009, calls the same epoch). Runs, which a program repeats most, find their records
+by the instruction that they come from (``repeated``). The records are grouped by action, locks and thread, and in each
+thread's the latest is the last: groups that cannot conflict, and all that is past, are passed over at once.
 
 A conflict has the last word about a pair that nothing orders: what the later access uses may have been made by the
 earlier one (``Conflict.judge``; publications.py).
@@ -41,13 +41,14 @@ from tf1sessions.testing.access_records import (
     plain_names,
 )
 from tf1sessions.testing.claimed_flags import claimed_flags
+from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.deadlocks import Waiter
 from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.polling import passed_loop
 from tf1sessions.testing.reports import MOST_PAIRS, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppressions
-from tf1sessions.testing.vector_clocks import VectorClocks
+from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
 
 __all__ = ["RaceDetector", "Repeated"]
 
@@ -55,6 +56,8 @@ __all__ = ["RaceDetector", "Repeated"]
 _OTHERS = 6
 #: The note about two jobs of one worker.
 _LUCK = "Worker {!r} happened to run both jobs; with another one for the second job nothing would order them."
+#: How many places that give work are looked at for the flags that they set. Arbitrary: more than programs have.
+_GIVEN = 100
 #: How many places of a request are remembered. Arbitrary: more than most programs have.
 _REPEATED = 64
 
@@ -109,91 +112,97 @@ class RaceDetector:
             ]
 
     def access(
-        self,
-        frame: FrameType | None,
-        *kinds: AccessKind,
-        name: str = "",
-        last: int = 0,
-        needs: Any = None,
-        repeated: Repeated | None = None,
+        self, frame: FrameType | None, kind: AccessKind, *, name: str = "", last: int = 0, needs: Any = None
     ) -> AccessRecord:
         """Note what the calling thread does at one place, and compare it with the accesses of other threads.
 
         Args:
             frame: The program's innermost frame.
-            kinds: What it does there at once.
+            kind: What it does there.
             name: The operation that is concerned.
             last: The graph's number of operations, of a change.
-            needs: What a run uses.
-            repeated: Gets the records, for :meth:`repeat`.
+            needs: What it uses that others may have made.
 
         Returns:
-            The record of the first of the accesses.
+            The record of such accesses.
         """
         me = self.clocks.thread()
         if me.sleep_loop is not None:
             self.clocks.end_wait(frame)
-        code, line = (0, 0) if frame is None else (id(frame.f_code), frame.f_lineno)
-        number, locks = me.number, held_locks()
-        found, changed = [], False
-        for location, action, what in kinds:
-            key = (number, action, code, line, locks)
-            record = location.records.get(key) or AccessRecord(me, key, what, frame)
+        record = self._record(me, frame, held_locks(), kind)
+        if name:
             with self._lock:
-                if not record.kept:  # new, or dropped in the meantime
-                    location.keep(record)
-                me.used = count = me.count
-                of_other_jobs = self._of_other_jobs(location, record) if me.job is not None else ()
-                if name:
-                    changed |= record.add_name(name, what)
-                if record.what == what:
-                    record.times += 1
-                record.last, record.needs = last, needs
-                if record.count != count or record.recheck:
-                    record.recheck = False
-                    location.touch(record, count)
-                    changed |= self._compare_all(location, record)
-                for conflict, earlier in of_other_jobs:
-                    changed |= self._compare_jobs(location, conflict, earlier, record)
-            found.append(record)
-        if changed:
-            self._changed()
-        if repeated is not None:
-            if len(repeated) > _REPEATED:
-                repeated.clear()
-            repeated[number, code, frame and frame.f_lasti, locks] = tuple(found)
-        return found[0]
+                is_new = record.add_name(name, kind.what)
+            if is_new:
+                self._changed()
+        if record.what == kind.what:
+            record.times += 1
+        record.last, record.needs = last, needs
+        if record.compared != me.count:
+            self._compare_all(record)
+        return record
 
-    def repeat(self, repeated: Repeated, frame: FrameType | None, last: int, needs: Any) -> AccessRecord | None:
-        """Note the accesses of a place once more, if there is nothing to compare.
-
-        That is so if the thread has released nothing since the last ones, and no new comparison of them was asked for.
+    def run(
+        self, frame: FrameType | None, kinds: Sequence[AccessKind], last: int, needs: Any, repeated: Repeated
+    ) -> AccessRecord:
+        """Note a run by the calling thread, and compare it with the accesses of other threads.
 
         Args:
-            repeated: The records of earlier accesses of these kinds.
-            frame, last, needs: As of :meth:`access`.
+            frame: The program's innermost frame.
+            kinds: What the run does, always the same.
+            last: The number of the session's run.
+            needs: What it uses that others may have made.
+            repeated: The records of such runs; gets those of this one.
 
         Returns:
-            The record of the first of the accesses; None if :meth:`access` has to be called.
+            The record of the first of the kinds.
         """
-        me = self.clocks.thread()
-        code, instruction = (0, None) if frame is None else (id(frame.f_code), frame.f_lasti)
-        records = repeated.get((me.number, code, instruction, held_locks()))
-        if records is None or me.sleep_loop is not None:
-            return None
-        count = me.count
-        for record in records:
-            if record.count != count or record.recheck or not record.kept:
-                return None
+        me, locks = self.clocks.thread(), held_locks()
+        if me.sleep_loop is not None:
+            self.clocks.end_wait(frame)
+        place = (me.number, 0, 0, locks) if frame is None else (me.number, id(frame.f_code), frame.f_lasti, locks)
+        records = repeated.get(place)
+        if records is None:
+            records = tuple([self._record(me, frame, locks, kind) for kind in kinds])
+            if len(repeated) > _REPEATED:
+                repeated.clear()
+            repeated[place] = records
         for record in records:
             record.times += 1
             record.last, record.needs = last, needs
+            if record.compared != me.count:
+                self._compare_all(record)
         return records[0]
 
-    def _compare_all(self, location: Location, later: AccessRecord) -> bool:
+    def _record(
+        self, me: ThreadState, frame: FrameType | None, locks: frozenset[int], kind: AccessKind
+    ) -> AccessRecord:
+        """Return the record of what the calling thread does at a line; a new one where there is none."""
+        code, line = (0, 0) if frame is None else (id(frame.f_code), frame.f_lineno)
+        key = (me.number, kind.action, code, line, locks)
+        return kind.location.records.get(key) or AccessRecord(me, key, kind.what, frame, kind.location)
+
+    def _compare_all(self, later: AccessRecord) -> None:
+        """Compare an access of the calling thread with all others of its location."""
+        location, me = later.location, self.clocks.thread()
+        with self._lock:
+            if not later.kept:  # new, or dropped in the meantime
+                location.keep(later)
+            me.used = count = me.count
+            if me.giver.lines not in later.given_at and len(later.given_at) <= _GIVEN:
+                later.given_at.append(me.giver.lines)
+            of_other_jobs = self._of_other_jobs(location, later) if me.job is not None else ()
+            location.touch(later, count)
+            changed = self._compare_with_others(location, later, me.past.certain)
+            for conflict, earlier in of_other_jobs:
+                changed |= self._compare_jobs(location, conflict, earlier, later)
+        if changed:
+            self._changed()
+
+    def _compare_with_others(self, location: Location, later: AccessRecord, past: Clock) -> bool:
         """Compare an access of the calling thread with what others did; says whether there is something to report."""
-        past, changed = self.clocks.thread().past.certain, False
-        for conflict, thread, group in list(location.conflicts(later)):
+        changed = False
+        for conflict, thread, group in location.conflicts(later):
             seen = past.get(thread.number, 0)
             if next(reversed(group)).count <= seen:
                 continue
@@ -278,20 +287,25 @@ class RaceDetector:
         if conflict.lock_orders and self.clocks.followed_lock(earlier.thread, earlier.count, locks):
             return None
         if self._go_on_one_at_a_time(earlier, later):
-            earlier.recheck = True
+            earlier.compared = 0
             return None
         if conflict.judge is None:
             return conflict
         left = conflict.judge(earlier, later, self.clocks)
-        earlier.recheck = left is None or left.kind.is_note
+        if left is None or left.kind.is_note:
+            earlier.compared = 0
         return left
 
     def _go_on_one_at_a_time(self, earlier: AccessRecord, later: AccessRecord) -> bool:
-        """Say whether the calling thread has found a flag cleared that the other one had set during its access."""
-        if not self.clocks.followed_lock(earlier.thread, earlier.count):
-            return False
-        flags = [{flag for code, line in each.lines for flag in claimed_flags(code, line)} for each in (earlier, later)]
-        return not flags[0].isdisjoint(flags[1])
+        """Say whether the calling thread has found a flag cleared that the other one had set during its access.
+
+        Those that gave the two their work may have set it for them.
+        """
+        if self.clocks.followed_lock(earlier.thread, earlier.count) or self.clocks.giver_followed_lock(
+            earlier.thread, earlier.count
+        ):
+            return not _claims(earlier).isdisjoint(_claims(later))
+        return False
 
     def _enter(self, races: dict[Any, Race], key: tuple[Any, ...], found: Race) -> tuple[Race, bool]:
         """Add a pair to the race of this key, or as that race; gives it, and whether it has changed."""
@@ -397,3 +411,10 @@ class RaceDetector:
             self._races.remove(race)
             del self._by_functions[race.conflict.kind, race.first.function, race.second.function]
         self._changed()
+
+
+def _claims(record: AccessRecord) -> frozenset[str]:
+    """Return the flags that are set at each of some accesses, by the thread itself or for it."""
+    if len(record.given_at) > _GIVEN:
+        return frozenset()
+    return frozenset.intersection(*[claimed_flags(record.lines, lines) for lines in record.given_at])

@@ -38,7 +38,7 @@ from typing import Any
 from tf1sessions.testing import item_tokens, uncertain_order
 from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import STACK, asked_by_library, format_frame, program_frames, program_place
-from tf1sessions.testing.handed_objects import ExecutorJob
+from tf1sessions.testing.handed_objects import ExecutorJob, Giver
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.locks import WatchedLock, WatchedRLock, new_number, takes, watch_locks
 from tf1sessions.testing.patching import Patch, Switch, hooked
@@ -49,7 +49,7 @@ from tf1sessions.testing.vector_clocks import (
     acquire,
     active,
     begin_job,
-    locks_passed,
+    giver_at,
     python_thread,
     release,
     tracking,
@@ -103,18 +103,18 @@ def _patches() -> Iterator[Patch]:
 def _threads() -> Iterator[Patch]:
     thread = Thread
     bootstrap, is_alive = thread._bootstrap_inner, thread.is_alive  # type: ignore[attr-defined]
-    stacks: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
+    stacks: weakref.WeakKeyDictionary[Any, tuple[tuple[str, ...], Giver]] = weakref.WeakKeyDictionary()
 
     def before_start(self: Any) -> None:
         if active():
             frames = list(itertools.islice(program_frames(sys._getframe(1)), STACK))
-            stacks[self] = tuple(map(format_frame, frames))
+            stacks[self] = tuple(map(format_frame, frames)), giver_at(frames)
             _learn_by_loops(frames)
             release(self)
 
     def new_bootstrap(self: Any) -> None:
         for clocks in active():
-            clocks.begin(self.name, stacks.get(self, ()))
+            clocks.begin(self.name, *stacks.get(self, ()))
         acquire(self)
         try:
             bootstrap(self)
@@ -190,7 +190,7 @@ def _server_threads() -> Iterator[Patch]:
 def _conditions() -> Iterator[Patch]:
     """Order a condition's holder before all that hold it later: it guards something that threads wait for."""
     condition = Condition
-    make = condition.__init__
+    make, wait = condition.__init__, condition.wait
 
     def new_make(self: Any, lock: Any = None) -> None:
         by_program = not asked_by_library()
@@ -201,31 +201,31 @@ def _conditions() -> Iterator[Patch]:
         if by_program and isinstance(lock, WatchedLock):
             lock.orders = True
 
-    def is_watched(self: Any) -> bool:
+    def orders(self: Any) -> bool:
         """Say whether the order is that of the condition itself, and not that of its lock."""
-        if not active() or asked_by_library(4):
-            return False
         return not (isinstance(self._lock, WatchedLock) and self._lock.orders)
 
     def before(self: Any) -> None:
-        if is_watched(self):
+        if orders(self):
             release(self)
 
     def after(self: Any, _: object = None) -> None:
-        if is_watched(self):
+        if orders(self):
             acquire(self)
 
+    def new_wait(self: Any, timeout: float | None = None) -> bool:
+        try:
+            return wait(self, timeout)
+        finally:
+            check()
+
     yield condition, "__init__", new_make
-    yield hooked(condition, "__enter__", after=after)
+    yield condition, "wait", new_wait
+    yield hooked(condition, "__enter__", after=after, by_program=True)
     for name in ("__exit__", "notify", "notify_all"):
-        yield hooked(condition, name, before=before)
-
-    def after_wait(self: Any) -> None:
-        after(self)
-        check()
-
-    yield hooked(condition, "wait", before=before, at_end=after_wait)
-    yield hooked(condition, "wait_for", before=before, at_end=after)
+        yield hooked(condition, name, before=before, by_program=True)
+    for name in ("wait", "wait_for"):
+        yield hooked(condition, name, before=before, at_end=after, by_program=True)
 
 
 class _Permits:
@@ -272,19 +272,19 @@ def _semaphores() -> Iterator[Patch]:
         vars(self)[attribute] = _Permits(value == 1)
 
     def after_acquire(self: Any, got: Any) -> None:
-        if got and not asked_by_library(3):
+        if got:
             acquire(self)
             permits(self).acquired()
 
     def before_release(self: Any) -> None:
-        if not asked_by_library(3) and not permits(self).released():
+        if not permits(self).released():
             release(self)
 
     yield semaphore, "__init__", new_make
     for name in ("acquire", "__enter__"):
-        yield hooked(semaphore, name, after=after_acquire)
+        yield hooked(semaphore, name, after=after_acquire, by_program=True)
     for kind, name in ((semaphore, "release"), (semaphore, "__exit__"), (BoundedSemaphore, "release")):
-        yield hooked(kind, name, before=before_release)
+        yield hooked(kind, name, before=before_release, by_program=True)
 
 
 def _barriers() -> Iterator[Patch]:
@@ -369,10 +369,10 @@ def _futures() -> Iterator[Patch]:
         return begin(self)
 
     def new_submit(self: Any, function: Any, /, *args: Any, **named: Any) -> Any:
-        if active():
-            _learn_by_loops(itertools.islice(program_frames(sys._getframe(1)), STACK))
+        frames = list(itertools.islice(program_frames(sys._getframe(1)), STACK)) if active() else []
+        _learn_by_loops(frames)
         if active() and self._max_workers > 1:
-            made = submit(self, _run_job, ExecutorJob(function, args, named, locks_passed()))
+            made = submit(self, _run_job, ExecutorJob(function, args, named, giver_at(frames)))
         else:
             made = submit(self, function, *args, **named)
         vars(made).update(_tf1sessions_job=getattr(function, "__qualname__", ""), _tf1sessions_executor=self)
@@ -399,8 +399,8 @@ def _run_job(job: ExecutorJob) -> Any:
 
 #: What workers of a ThreadPool call for some jobs at a time.
 _CHUNKS = tuple(getattr(multiprocessing.pool, name) for name in ("mapstar", "starmapstar"))
-#: Where the result of a ThreadPool has what its maker knew by locks.
-_PASSED = "_tf1sessions_passed"
+#: Where the result of a ThreadPool has its maker.
+_GIVER = "_tf1sessions_giver"
 
 
 class _TaskQueue(item_tokens.WatchedSimpleQueue):
@@ -418,7 +418,7 @@ class _TaskQueue(item_tokens.WatchedSimpleQueue):
             number, _, function, args, named = task
             if any(function is each for each in _CHUNKS):
                 ((function, args),) = args  # of some jobs, which are always one worker's
-            begin_job(ExecutorJob(function, args, named, getattr(pool._cache.get(number), _PASSED, {})))
+            begin_job(ExecutorJob(function, args, named, getattr(pool._cache.get(number), _GIVER, Giver())))
         return task
 
 
@@ -426,7 +426,7 @@ def _thread_pools() -> Iterator[Patch]:
     """Know the jobs of a ``ThreadPool``; order the end of each before what ``imap()`` gives for it."""
 
     def after_make(self: Any, _: object) -> None:
-        vars(self)[_PASSED] = locks_passed()
+        vars(self)[_GIVER] = giver_at(itertools.islice(program_frames(sys._getframe(1)), STACK))
 
     def after_setup(self: Any, _: object) -> None:
         self._inqueue = _TaskQueue(self)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import functools
+import itertools
 import os
 import sys
 import weakref
@@ -25,12 +26,14 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from tf1sessions.pipelines import flow
+from tf1sessions.pools import threads
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.access_records import AccessKind, Location
 from tf1sessions.testing.deadlocks import check
-from tf1sessions.testing.frames import format_frame, is_library, program_frame
+from tf1sessions.testing.frames import STACK, format_frame, is_library, program_frame, program_frames
 from tf1sessions.testing.graph_accesses import GraphState, RunRequest, SessionState, python_conflict
+from tf1sessions.testing.handed_objects import ExecutorJob, Giver
 from tf1sessions.testing.hangs import CLOSER
 from tf1sessions.testing.locks import ExclusiveBlock
 from tf1sessions.testing.lost_graphs import LostGraphs, own_graph
@@ -43,7 +46,7 @@ from tf1sessions.testing.scheduler import Scheduler
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import HeldArrays, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
-from tf1sessions.testing.vector_clocks import Token, acquire, python_thread, release
+from tf1sessions.testing.vector_clocks import Token, acquire, begin_job, giver_at, python_thread, release
 from tf1sessions.testing.waits import queue_runs
 
 __all__ = ["watch_graphs"]
@@ -68,11 +71,10 @@ class _RunAccess(NamedTuple):
 
     graph: GraphState
     session: SessionState
-    kind: AccessKind  # to the session
+    kinds: tuple[AccessKind, ...]  # to the graph, to the session, and to the state of Python functions
     request: RunRequest
     needs: Needs
     queues: tuple[list[Token], list[Token]] | None  # that are filled, and emptied
-    python: tuple[AccessKind, ...]  # to the state of Python functions
     repeated: Repeated
 
 
@@ -273,6 +275,29 @@ class TensorFlowHooks:
         self._put(flow.Flow, "started", property(started, start))
         if private.importer is not None:
             self._hook_imports(private.importer)
+        self._hook_pools(threads.ThreadSessionPool)
+
+    def _hook_pools(self, pool: Any) -> None:
+        """Know the jobs of a ThreadSessionPool, as those of an executor are known."""
+        enqueue, run = pool._enqueue, pool._run
+
+        def new_enqueue(self: Any, jobs: Any) -> None:
+            giver = giver_at(itertools.islice(program_frames(sys._getframe(1)), STACK))
+            for job in jobs:
+                job.future._tf1sessions_giver = giver
+            enqueue(self, jobs)
+
+        def new_run(self: Any, me: Any, job: Any, session: Any) -> Any:
+            if self._most_workers > 1:
+                giver = getattr(job.future, "_tf1sessions_giver", Giver())
+                begin_job(ExecutorJob(job.function, job.args, job.kwargs, giver))
+            try:
+                return run(self, me, job, session)
+            finally:
+                begin_job(None)
+
+        self._put(pool, "_enqueue", new_enqueue)
+        self._put(pool, "_run", new_run)
 
     def _hook_imports(self, importer: Any) -> None:
         """Let imports into one graph take turns: TensorFlow lets one take up operations of the other as its own."""
@@ -298,7 +323,7 @@ class TensorFlowHooks:
         """Hook the two functions that run whatever a session runs, and what goes around them."""
         hooks, base = self, private.session.BaseSession
         run, run_callable = base._run, plans.run_callable
-        local, compiled, feeds, note = self._local, self._compiled, self._feeds, self._note
+        local, compiled, feeds, ordered, ran = self._local, self._compiled, self._feeds, self._ordered, self._ran
 
         def new_run(self: Any, handle: Any, fetches: Any, *args: Any) -> Any:
             if handle is not None:  # of a partial run
@@ -319,10 +344,11 @@ class TensorFlowHooks:
                 known = hooks._compile(raw, handle)
             held = feeds.hold(values) if values else None
             try:
-                return note(known, run_callable, raw, handle, values, metadata)
+                return ordered(known, run_callable)(raw, handle, values, metadata)
             finally:
                 if held:
                     feeds.release(held)
+                ran(known, program_frame(4))
 
         self._put(base, "_run", new_run)
         self._put(plans, "run_callable", new_run_callable)
@@ -378,9 +404,16 @@ class TensorFlowHooks:
         self._put(registry, "__call__", new_call)
 
     def _run(self, session: Any, fetches: Any, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        if self._local.inside:
+        local = self._local
+        if local.inside:
             return function(*args, **named)
-        return self._note(self._access_of(session, fetches), function, *args, **named)
+        access = self._access_of(session, fetches)
+        local.inside = True
+        try:
+            return self._ordered(access, function)(*args, **named)
+        finally:
+            local.inside = False
+            self._ran(access, program_frame(2))
 
     def _access_of(self, session: Any, fetches: Any) -> _RunAccess:
         state = self._session(session)
@@ -390,11 +423,11 @@ class TensorFlowHooks:
             return known
         uses = request.uses
         queues = [state.queue(name) for name in uses.fills], [state.queue(name) for name in uses.empties]
-        kind = state.run(uses.variables)
-        used, python = queues if any(queues) else None, self._state_of_python(state.graph, request)
+        used = queues if any(queues) else None
+        kinds = (state.graph.run, state.run(uses.variables), *self._state_of_python(state.graph, request))
         if len(state.accesses) > _REMEMBERED:
             state.accesses.clear()
-        made = _RunAccess(state.graph, state, kind, request, state.needs(request), used, python, {})
+        made = _RunAccess(state.graph, state, kinds, request, state.needs(request), used, {})
         return state.accesses.setdefault(request, made)  # type: ignore[no-any-return]
 
     def _state_of_python(self, state: GraphState, request: RunRequest) -> tuple[AccessKind, ...]:
@@ -418,45 +451,49 @@ class TensorFlowHooks:
         found = self._compiled[id(raw), handle] = self._access_of(*_asked())
         return found
 
-    def _note(self, access: _RunAccess, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        """Call what runs a session, and note that it did."""
-        local, (graph, session, kind, request, needs, queues, python, repeated) = self._local, access
-        detector, calls_python = self._detector, graph.calls_python
-        if current_task() is not None:
-            _pause_before(access)
-            function = _quiet(function, may_wait=queues is not None)
-        if calls_python:
-            release(self._into_python)
-        if queues is not None:
-            for queue in queues[0]:
+    def _ordered(self, access: _RunAccess, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that runs a session with what the run orders: by queues, and by functions of Python."""
+        if access.queues is None and not access.graph.calls_python and self._results is None:
+            return function
+        fills, empties = access.queues or ((), ())
+
+        def run(*args: Any, **named: Any) -> Any:
+            call = function
+            if current_task() is not None:
+                _pause_before(access)
+                call = _quiet(function, may_wait=access.queues is not None)
+            if access.graph.calls_python:
+                release(self._into_python)
+            for queue in fills:
                 release(queue)
-            queue_runs[_thread.get_ident()] = request
-        local.inside = True
-        try:
-            result = function(*args, **named)
-            if queues is not None:
-                for queue in queues[1]:
+            me = _thread.get_ident()
+            if access.queues is not None:
+                queue_runs[me] = access.request
+            try:
+                result = call(*args, **named)
+                for queue in empties:
                     acquire(queue)
-            if self._results is not None:
-                self._results.hold(result)
-            return result
-        finally:
-            local.inside = False
-            if queues is not None:
-                queue_runs.pop(_thread.get_ident(), None)
-            if calls_python:
-                acquire(self._out_of_python)
-            session.runs = number = session.runs + 1
-            frame = program_frame(3)
-            record = detector.repeat(repeated, frame, number, needs)
-            if record is None:
-                kinds = (graph.run, kind, *python)
-                record = detector.access(frame, *kinds, last=number, needs=needs, repeated=repeated)
-                if request.uses.variables not in session.seen:
-                    session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
-            graph.ran(record, request, detector)
-            if queues is not None:
-                check()
+                if self._results is not None:
+                    self._results.hold(result)
+                return result
+            finally:
+                queue_runs.pop(me, None)
+                if access.graph.calls_python:
+                    acquire(self._out_of_python)
+                if access.queues is not None:
+                    check()
+
+        return run
+
+    def _ran(self, access: _RunAccess, frame: FrameType | None) -> None:
+        """Note that the calling thread has run a session."""
+        graph, session, kinds, request, needs, _, repeated = access
+        session.runs = number = session.runs + 1
+        is_first = not repeated
+        record = self._detector.run(frame, kinds, number, needs, repeated)
+        if is_first:
+            session.assigned(request.uses.variables, record.thread, self._operations_of(graph))
+        graph.ran(record, request, self._detector)
 
     @staticmethod
     def _operations_of(state: GraphState) -> int:

@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.frames import program_frames
-from tf1sessions.testing.handed_objects import ExecutorJob
+from tf1sessions.testing.handed_objects import ExecutorJob, Giver
 
 __all__ = [
     "Snapshot",
@@ -50,10 +50,10 @@ __all__ = [
     "acquire",
     "active",
     "begin_job",
+    "giver_at",
     "hand_over",
     "lock_acquired",
     "lock_released",
-    "locks_passed",
     "may_acquire",
     "python_thread",
     "release",
@@ -86,6 +86,7 @@ class Snapshot(NamedTuple):
 
 
 _NOTHING = Clock()
+_NOBODY = Giver()
 
 
 class ThreadState:
@@ -105,6 +106,7 @@ class ThreadState:
         means: By what it possibly learned what it last did.
         sleep_loop: The loop in which it slept last, until what it does outside of it shows that its wait is over.
         lock_releases: For the locks that it has acquired: which accesses had been made under them until then.
+        giver: The thread that gave it what it does now, or did last.
         job: The job that it runs, of a worker that is not the only one of its executor; None between jobs.
         first_job, job_begin: Its counts when the first job of all, and this one, began.
     """
@@ -123,6 +125,7 @@ class ThreadState:
         self.means = ""
         self.sleep_loop: Any = None
         self.lock_releases: dict[int, Clock] = {}
+        self.giver = _NOBODY
         self.job: ExecutorJob | None = None
         self.first_job = self.job_begin = 0
 
@@ -162,12 +165,11 @@ class VectorClocks:
         self._published: dict[int, tuple[weakref.ref[Any], Snapshot]] = {}
         self._lock_releases: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()
 
-    def begin(self, name: str, start_stack: tuple[str, ...] = ()) -> None:
-        """Note that the calling thread's start was seen, and where."""
+    def begin(self, name: str, start_stack: tuple[str, ...] = (), giver: Giver = _NOBODY) -> None:
+        """Note that the calling thread's start was seen, where, and by whom."""
         self._local.name, self._local.start_stack = name, start_stack
-        state: ThreadState | None = vars(self._local).get("state")
-        if state is not None:  # a finalizer has run in it before Python knew the thread
-            state.name, state.start_unseen, state.start_stack = name, False, start_stack
+        state = self.thread()  # a finalizer may have run in it before Python knew the thread
+        state.name, state.start_unseen, state.start_stack, state.giver = name, False, start_stack, giver
 
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""
@@ -220,6 +222,11 @@ class VectorClocks:
         meant = releases if locks is None else [lock for lock in locks if lock in releases]
         return any(releases[lock].get(thread.number, 0) >= count for lock in meant)
 
+    def giver_followed_lock(self, thread: ThreadState, count: int) -> bool:
+        """Say the same of the thread that gave the calling one what it does, at that time, of any lock."""
+        known = self.thread().giver.passed.get(id(self), {})
+        return any(releases.get(thread.number, 0) >= count for releases in known.values())
+
     # -- jobs of executors --------------------------------------------------------------------------------------------
 
     def begin_job(self, job: ExecutorJob | None) -> None:
@@ -228,6 +235,7 @@ class VectorClocks:
             me = self.thread()
             me.count += me.used == me.count
             me.job, me.job_begin = job, me.count
+            me.giver = job.giver if job is not None else _NOBODY
             me.first_job = me.first_job or me.count
 
     def is_of_other_job(self, count: int) -> bool:
@@ -239,9 +247,7 @@ class VectorClocks:
         me = self.thread()
         if me.job is None or not max(me.first_job, me.past.possible.get(me.number, 0) + 1) <= count < me.job_begin:
             return False
-        known = me.job.passed.get(id(self), {})
-        passed = any(releases.get(me.number, 0) >= count for releases in known.values())
-        return not passed and not self.followed_lock(me, count)
+        return not self.giver_followed_lock(me, count) and not self.followed_lock(me, count)
 
     # -- release and acquire ------------------------------------------------------------------------------------------
 
@@ -334,7 +340,8 @@ class VectorClocks:
 
     def _pruned(self, snapshot: Snapshot) -> Snapshot:
         """Leave out threads that are gone and of which no access is kept, once they are most of a clock."""
-        if snapshot.possible.size() <= max(_MANY, 2 * len(self._threads)):
+        size = snapshot.possible.size()
+        if size <= _MANY or size <= 2 * len(self._threads):
             return snapshot
         certain = self._living(snapshot.certain)
         same = snapshot.possible is snapshot.certain
@@ -444,9 +451,10 @@ def lock_acquired(lock: Any) -> None:
         clocks.lock_acquired(lock)
 
 
-def locks_passed() -> dict[int, dict[int, Clock]]:
-    """Return, for all clocks that are active, what the calling thread knows by the locks that it has acquired."""
-    return {id(clocks): dict(clocks.thread().lock_releases) for clocks in _active}
+def giver_at(frames: Iterable[FrameType]) -> Giver:
+    """Return the calling thread as one that gives work to another, in these frames, for all clocks that are active."""
+    passed = {id(clocks): dict(clocks.thread().lock_releases) for clocks in _active}
+    return Giver(tuple([(frame.f_code, frame.f_lineno) for frame in frames]), passed)
 
 
 def begin_job(job: ExecutorJob | None) -> None:

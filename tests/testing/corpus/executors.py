@@ -228,6 +228,76 @@ def one_worker_of_a_server():
         results([server.executor.submit(server.handle, 1), server.executor.submit(server.update)])
 
 
+@planted("unknown order")
+def one_worker_takes_the_session_out_of_a_dict():
+    models = {"trained": Model(), "other": Model()}
+
+    def update():
+        models["trained"].train()
+
+    def ask(name):
+        return models[name].predict()
+
+    with one_idle_worker() as pool:
+        results([pool.submit(update), pool.submit(ask, "trained")])
+
+
+@planted("unknown order")
+def one_worker_of_sessions_by_name():
+    """The graphs of a server's models, and what it fetches there by the names of tensors."""
+    model = Model()
+    sessions, names = {"default": model.session}, {"default": (model.write.name, model.value.name, model.read.name)}
+
+    def update():
+        write, value, _ = names["default"]
+        sessions["default"].run(model.write, {value: 1.0})
+        return write
+
+    def ask(key, output):
+        return sessions[key].run(output)
+
+    with one_idle_worker() as pool:
+        results([pool.submit(update), pool.submit(ask, "default", model.read.name)])
+
+
+@planted("unknown order")
+def one_worker_fetches_by_constant_names():
+    with tf.Graph().as_default() as graph:
+        variable = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+        variable.assign(1.0, name="write")
+        tf.identity(variable, name="read")
+    session = tf.Session(graph=graph)
+    session.run("v/Assign")
+
+    def update():
+        session.run("write:0")
+
+    with one_idle_worker() as pool:
+        results([pool.submit(update), pool.submit(lambda: session.run("read:0"))])
+
+
+@planted("unknown order")
+def one_worker_initializes_and_predicts():
+    model = Model()
+
+    def begin_anew():
+        model.session.run(model.variable.initializer)
+
+    with one_idle_worker() as pool:
+        results([pool.submit(model.predict), pool.submit(begin_anew)])
+
+
+@planted("unknown order")
+def one_worker_of_a_session_pool():
+    model, over = Model(), threading.Event()
+    with t1.ThreadSessionPool(2, initializer=lambda session: None) as pool:
+        try:
+            pool.submit(lambda session: over.wait())
+            results([pool.submit(lambda session: model.train()), pool.submit(lambda session: model.predict())])
+        finally:
+            over.set()
+
+
 # -- what workers keep, and jobs in order -----------------------------------------------------------------------------
 
 
@@ -294,6 +364,58 @@ def worker_has_a_model_by_its_number():
 
     with one_idle_worker() as pool:
         results([pool.submit(job) for _ in range(3)])
+
+
+@right
+def worker_has_a_model_by_its_name():
+    models, free, names = {"first": Model(), "second": Model()}, ["first", "second"], {}
+
+    def job(number):
+        name = names.setdefault(threading.get_ident(), free[len(names)])
+        models[name].steps()
+        return number
+
+    with one_idle_worker() as pool:
+        results([pool.submit(job, number) for number in range(3)])
+
+
+@right
+def worker_has_outputs_of_its_own_by_name():
+    session, local, numbers = tf.Session(graph=tf.Graph()), threading.local(), queue.Queue()
+    with session.graph.as_default():
+        for number in range(2):
+            variable = tf.get_variable(f"v{number}", [], initializer=tf.zeros_initializer())
+            variable.assign_add(1.0, name=f"step{number}")
+            session.run(variable.initializer)
+            numbers.put(number)
+
+    def job():
+        if not hasattr(local, "number"):
+            local.number = numbers.get()
+        session.run(f"step{local.number}:0")
+        return session.run(f"v{local.number}:0")
+
+    with one_idle_worker() as pool:
+        results([pool.submit(job) for _ in range(3)])
+
+
+@right
+def worker_of_a_session_pool_uses_its_own():
+    def build(session):
+        with session.graph.as_default():
+            return Model(session)
+
+    def step(session):
+        session.run(session.built.write, {session.built.value: 1.0})
+        return session.run(session.built.read)
+
+    over = threading.Event()
+    with t1.ThreadSessionPool(2, initializer=build) as pool:
+        try:
+            pool.submit(lambda session: over.wait())
+            results([pool.submit(step) for _ in range(4)])
+        finally:
+            over.set()
 
 
 @right

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -27,75 +26,81 @@ def quietly(function):
 # -- fed arrays -------------------------------------------------------------------------------------------------------
 
 
-def slow_session():
-    """A session whose run takes a while, and a token that says that it has begun."""
-    begun = threading.Event()
+def slow_session(secs=30):
+    """A session whose run takes until something was written, at most so long; and how to write while it runs."""
+    begun, written = threading.Event(), threading.Event()
 
     def wait(x):
         begun.set()
-        time.sleep(0.2)
+        written.wait(secs)
         return x
+
+    def while_it_runs(write):
+        def fill():
+            begun.wait(30)
+            try:
+                write()
+            finally:
+                written.set()
+
+        return fill
 
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [None])
         y = tf.py_func(wait, [x], tf.float32)
-    return tf.Session(graph=graph), x, y, begun
+    return tf.Session(graph=graph), x, y, while_it_runs
 
 
 @planted("fed array written during its run")
 def buffer_filled_again_too_early():
-    sess, x, y, begun = slow_session()
+    sess, x, y, while_it_runs = slow_session()
     batch = np.zeros(1000, np.float32)
 
     def fill():
-        begun.wait(30)
         batch[:] = 1.0
 
-    together(lambda: sess.run(y, {x: batch}), fill)
+    together(lambda: sess.run(y, {x: batch}), while_it_runs(fill))
     assert batch.flags.writeable
     sess.close()
 
 
 @planted("fed array written during its run")
 def buffer_normalized_in_place():
-    sess, x, y, begun = slow_session()
+    sess, x, y, while_it_runs = slow_session()
     batch = np.ones(1000, np.float32)
 
     def fill():
-        begun.wait(30)
         np.divide(batch, 2.0, out=batch)
 
-    together(lambda: sess.run(y, {x: batch}), fill)
+    together(lambda: sess.run(y, {x: batch}), while_it_runs(fill))
     sess.close()
 
 
 @planted("fed array written during its run")
 def buffer_filled_by_a_job_whose_result_nobody_reads():
-    sess, x, y, begun = slow_session()
+    sess, x, y, while_it_runs = slow_session()
     batch = np.zeros(1000, np.float32)
 
     def fill():
-        begun.wait(30)
         batch[:] = 1.0
 
     with ThreadPoolExecutor(1) as executor:
-        executor.submit(fill)
+        executor.submit(while_it_runs(fill))
         sess.run(y, {x: batch})
     sess.close()
 
 
 @planted("fed array written during its run")
 def buffer_filled_by_a_thread_of_a_coordinator():
-    sess, x, y, begun = slow_session()
+    sess, x, y, while_it_runs = slow_session()
     batch = np.zeros(1000, np.float32)
     coord = tf.train.Coordinator()
 
     def fill():
         with coord.stop_on_exception():
-            begun.wait(30)
             batch[:] = 1.0
 
-    thread = threading.Thread(target=fill)
+    thread = threading.Thread(target=while_it_runs(fill))
     thread.start()
     sess.run(y, {x: batch})
     try:
@@ -107,14 +112,13 @@ def buffer_filled_by_a_thread_of_a_coordinator():
 
 def ring_of_two(written):
     """A run is fed the first half of an array while another thread writes to a part of it."""
-    sess, x, y, begun = slow_session()
+    sess, x, y, while_it_runs = slow_session()
     ring = np.zeros(2000, np.float32)
 
     def fill():
-        begun.wait(30)
         ring[written] = 1.0
 
-    together(lambda: sess.run(y, {x: ring[:1000]}), fill)
+    together(lambda: sess.run(y, {x: ring[:1000]}), while_it_runs(fill))
     sess.close()
 
 
@@ -130,7 +134,7 @@ def other_half_of_a_buffer_filled():
 
 @right
 def buffer_filled_between_runs():
-    sess, x, y, _ = slow_session()
+    sess, x, y, _ = slow_session(0.05)
     batch = np.zeros(1000, np.float32)
     for number in range(3):
         batch[:] = number
@@ -140,20 +144,19 @@ def buffer_filled_between_runs():
 
 @right
 def two_buffers_in_turns():
-    sess, x, y, begun = slow_session()
+    sess, x, y, while_it_runs = slow_session()
     batches = [np.zeros(1000, np.float32) for _ in range(2)]
 
     def fill():
-        begun.wait(30)
         batches[1][:] = 1.0
 
-    together(lambda: sess.run(y, {x: batches[0]}), fill)
+    together(lambda: sess.run(y, {x: batches[0]}), while_it_runs(fill))
     sess.close()
 
 
 @right
 def one_array_fed_by_many_and_read():
-    sess, x, y, _ = slow_session()
+    sess, x, y, _ = slow_session(0.05)
     batch = np.ones(1000, np.float32)
     together(*[lambda: sess.run(y, {x: batch})] * 2, batch.sum)
     batch[:] = 2.0
