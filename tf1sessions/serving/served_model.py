@@ -20,6 +20,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, Signature, load
 from tf1sessions.pipelines.batching import Batcher, BatcherStatistics
 from tf1sessions.serving.answers import RequestError
+from tf1sessions.serving.json_arrays import JsonInputs
 from tf1sessions.serving.settings import Limits, ModelSettings
 from tf1sessions.sessions.config import SessionConfig
 
@@ -38,6 +39,7 @@ class ServedModel:
 
     Attributes:
         model: The :class:`~tf1sessions.Model`.
+        json_inputs: Signature -> its inputs, as requests in JSON give them.
         unbatched: Signature -> why its requests are run one by one; those with a batcher are not in it.
 
     Thread-safety: safe to use from any number of threads.
@@ -51,6 +53,7 @@ class ServedModel:
         self._limit = limits.waiting
         self._max_rows = settings.max_batch_size
         self.model: Model = load(path, config=config or _config(settings), **settings.load_options())
+        self.json_inputs = {name: JsonInputs(each.inputs) for name, each in self.model.signatures.items()}
         self._batchers: dict[str, Batcher] = {}
         self.unbatched: dict[str, str] = {}
         # Protects what stands below it; held for moments only.
