@@ -32,9 +32,9 @@ class Deadlines:
             self._is_set = True
             loop.call_at(end, self._look, loop)
 
-    def stop(self, late: Callable[[], object]) -> None:
-        """Do not call it; nothing happens if it was called, or never started."""
-        self._ends.pop(late, None)
+    def stop(self, late: Callable[[], object]) -> bool:
+        """Do not call it; returns whether that was in time."""
+        return self._ends.pop(late, None) is not None
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()

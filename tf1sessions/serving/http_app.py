@@ -258,16 +258,10 @@ class _Handlers:
 
     async def _received(self, request: _HttpRequest) -> bytes:
         limits = self._service.limits
-        pieces, total, late = [], 0, False
+        pieces, total = [], 0
         task = asyncio.current_task()
         assert task is not None
-
-        def end() -> None:
-            nonlocal late
-            late = True
-            task.cancel()
-
-        self._bodies.start(end)
+        self._bodies.start(task.cancel)
         try:
             more = True
             while more:
@@ -281,14 +275,14 @@ class _Handlers:
                     raise TooLarge(f"the body has more than {limits.body_bytes} bytes")
                 more = message.get("more_body", False)
         except asyncio.CancelledError:
-            if not late:
+            if self._bodies.stop(task.cancel):
                 raise
             if hasattr(task, "uncancel"):  # new in Python 3.11
                 task.uncancel()
             secs = limits.body_secs
             raise _Problem(f"the body did not come within {secs:g} s", 408, {"Connection": "close"}) from None
         finally:
-            self._bodies.stop(end)
+            self._bodies.stop(task.cancel)
         return b"".join(pieces)
 
 

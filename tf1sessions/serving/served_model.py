@@ -9,10 +9,11 @@ Data flow::
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tf1sessions.errors import ClosedError, ConfigError, Overloaded, UnsafeModelError
@@ -138,18 +139,26 @@ class ServedModel:
         result: dict[str, Any] = batcher(dict(inputs), deadline_secs=deadline_secs)
         return result
 
-    def submit(
+    def ask(
         self,
         signature: Signature,
         inputs: Mapping[str, Any],
         deadline_secs: float,
         executor: concurrent.futures.Executor,
-    ) -> concurrent.futures.Future[Any]:
-        """Answer a request in the background."""
+    ) -> tuple[asyncio.Future[dict[str, Any]], Callable[[], object]]:
+        """Answer a request in the background, for the event loop; :meth:`leave` is called when it has ended.
+
+        Returns:
+            The future of the answer, and what is to be called when that is not awaited any more: a request that waits
+            is then not run.
+        """
         batcher = self._batcher(signature, inputs)
         if batcher is None:
-            return executor.submit(signature, dict(inputs))
-        return batcher.submit(dict(inputs), deadline_secs=deadline_secs)
+            run = executor.submit(signature, dict(inputs))
+            run.add_done_callback(lambda done: self.leave())
+            return asyncio.wrap_future(run), run.cancel
+        request = batcher._ask((), inputs, deadline_secs, self.leave)
+        return request.answer, lambda: batcher._withdraw(request, "cancelled")
 
     def _batcher(self, signature: Signature, inputs: Mapping[str, Any]) -> Batcher | None:
         """The batcher for a request; None for one that has no room for others, and need not be parted for them."""
