@@ -12,8 +12,7 @@ import collections
 import itertools
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +57,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The arrays of a predict request.
 
     Attributes:
@@ -311,14 +309,16 @@ def outputs_as_rows(outputs: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     Raises:
         RequestError: The outputs do not have the same number of rows.
     """
+    if len(outputs) == 1:
+        [(name, array)] = outputs.items()
+        if array.ndim:
+            return {"predictions": _listed(name, array)}
     counts = {name: array.shape[0] if array.ndim else -1 for name, array in outputs.items()}
     if len(set(counts.values())) != 1 or -1 in counts.values():
         raise RequestError(
             f"The outputs have no rows in common ({counts}; -1 for none): ask in column format, with 'inputs'"
         )
     listed = {name: _listed(name, array) for name, array in outputs.items()}
-    if len(listed) == 1:
-        return {"predictions": next(iter(listed.values()))}
     return {"predictions": [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]}
 
 
