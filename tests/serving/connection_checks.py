@@ -68,6 +68,13 @@ def check_a_head_that_does_not_come() -> None:
             with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
                 slow.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost:")
                 assert slow.recv(100) == b"", "the connection is not closed"
+            with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
+                slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                found = b""
+                while not found.endswith(b"{}"):
+                    found += slow.recv(1000)
+                slow.sendall(b"GET /healthz HT")
+                assert slow.recv(100) == b"", "the connection is not closed after a part of its second head"
             assert ask(server, "/healthz")[0] == 200
     finally:
         http_server._HEAD_SECS = 10.0
