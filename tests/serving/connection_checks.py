@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -67,6 +68,13 @@ def check_a_head_that_does_not_come() -> None:
             with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
                 slow.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost:")
                 assert slow.recv(100) == b"", "the connection is not closed"
+            with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
+                slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                found = b""
+                while not found.endswith(b"{}"):
+                    found += slow.recv(1000)
+                slow.sendall(b"GET /healthz HT")
+                assert slow.recv(100) == b"", "the connection is not closed after a part of its second head"
             assert ask(server, "/healthz")[0] == 200
     finally:
         http_server._HEAD_SECS = 10.0
@@ -185,27 +193,25 @@ def check_pages_of_other_sites() -> None:
 
 @contextlib.contextmanager
 def requests_wait() -> Iterator[tuple[threading.Semaphore, threading.Event]]:
-    """Has requests count as begun, one by one, and then wait for an event."""
-    import tf1sessions.serving.served_model as module
+    """Has runs of models wait for an event; a semaphore counts the requests that have begun."""
+    from tf1sessions.pipelines.batching import Batcher
 
-    began, go_on, original = threading.Semaphore(0), threading.Event(), module.Batcher.submit
+    began, go_on, enter, run = threading.Semaphore(0), threading.Event(), Batcher._enter, Batcher._run
 
-    def submit(self, *args, **options):  # type: ignore[no-untyped-def]
-        done: concurrent.futures.Future[object] = concurrent.futures.Future()
-
-        def later() -> None:
-            go_on.wait(30)
-            done.set_result(original(self, *args, **options).result())
-
-        threading.Thread(target=later).start()
+    def entered(self: Any, *args: Any) -> bool:
+        found = enter(self, *args)
         began.release()
-        return done
+        return found
 
-    module.Batcher.submit = submit  # type: ignore[method-assign]
-    try:
-        yield began, go_on
-    finally:
-        module.Batcher.submit = original  # type: ignore[method-assign]
+    def late_run(self: Any, batch: Any) -> list[Any]:
+        go_on.wait(30)
+        return run(self, batch)
+
+    with mock.patch.object(Batcher, "_enter", entered), mock.patch.object(Batcher, "_run", late_run):
+        try:
+            yield began, go_on
+        finally:
+            go_on.set()
 
 
 def check_too_many_requests() -> None:
@@ -278,21 +284,16 @@ def check_answers_are_not_held_back() -> None:
 
 
 def check_a_deadline_for_the_answer() -> None:
-    import tf1sessions.serving.served_model as module
+    def active() -> int:
+        return int(ask(server, "/figures")[1]["models"][0]["versions"][0]["active"])
 
-    original = module.Batcher.submit
-    late: concurrent.futures.Future[object] = concurrent.futures.Future()
-    late.set_running_or_notify_cancel()
-    module.Batcher.submit = lambda self, *args, **options: late  # type: ignore[method-assign]
-    try:
-        with serving(half(), Limits(deadline_secs=0.2)) as server:
+    with requests_wait() as (_, go_on), serving(half(), Limits(deadline_secs=0.2)) as server:
+        for while_it in ("runs", "waits"):
             status, found = ask(server, PREDICT, {"instances": [1.0]})
-            assert status == 504 and "0.2 s" in found["error"], found
-            assert ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 1, "it still runs"
-            late.set_result({})
-            wait_for(lambda: ask(server, "/figures")[1]["models"][0]["versions"][0]["active"] == 0, "it to be let go")
-    finally:
-        module.Batcher.submit = original  # type: ignore[method-assign]
+            assert status == 504 and "0.2 s" in found["error"], (while_it, found)
+            assert active() == 1, "the one that runs is not over, and the one that waited is"
+        go_on.set()
+        wait_for(lambda: active() == 0, "it to be let go")
 
 
 def check_bodies_without_end() -> None:

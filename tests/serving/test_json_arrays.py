@@ -13,7 +13,7 @@ from tf1sessions.serving.answers import RequestError
 
 def to_array(value, dtype):
     spec = types.SimpleNamespace(name="x", dtype=types.SimpleNamespace(as_numpy_dtype=dtype), shape=None)
-    return json_arrays.to_array(value, spec)
+    return json_arrays.JsonInput(spec).array(value)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ Files::
     row_rules.py         what each type of operation makes of them
     row_independence.py  which fetches are computed row by row
     rows.py              one compiled call for the rows of several requests
+    batch_requests.py    who waits for an answer of a Batcher, and how it is given
     batching.py          Batcher: rows of many callers in one run
     keyed_schedule.py    which item of work begins next
     work.py              WorkQueue: parts of graphs, by priority, in order for each key

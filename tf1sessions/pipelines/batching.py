@@ -35,7 +35,7 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -50,6 +50,7 @@ from tf1sessions.errors import (
     DeadlineError,
     Overloaded,
 )
+from tf1sessions.pipelines.batch_requests import AwaitedRows, Deliveries, FutureRows, OwnRows, QueuedRows
 from tf1sessions.pipelines.rows import RowCall, Rows
 from tf1sessions.sessions.calls import watched_session
 from tf1sessions.sessions.feed_values import with_own_arrays
@@ -172,77 +173,6 @@ class _Record:
         )
 
 
-# -- requests ---------------------------------------------------------------------------------------------------------
-
-
-class _OwnRows:
-    """One caller's rows, which it runs itself: it needs no Future, which takes as long to make as all the rest."""
-
-    __slots__ = ("arrived", "count", "key", "rows", "thread")
-
-    def __init__(self, rows: Rows, arrived: float) -> None:
-        self.rows = rows
-        self.count = rows.count
-        self.key = rows.key
-        self.arrived = arrived
-        self.thread = threading.get_ident()
-
-
-class _BatchedRows(concurrent.futures.Future):  # type: ignore[type-arg]
-    """One caller's rows, and the Future of its answer."""
-
-    def __init__(self, batcher: Batcher, rows: Rows, arrived: float, deadline_secs: float | None) -> None:
-        super().__init__()
-        self._batcher: Batcher | None = batcher
-        self._rows: Rows | None = rows
-        self.count = rows.count
-        self.key = rows.key
-        self.arrived = arrived
-        self.deadline = None if deadline_secs is None else arrived + deadline_secs
-        # Held until end(). A caller waits for this and not in result(): an interrupt in there could keep a lock that
-        # the dispatcher needs.
-        self.answered = threading.Lock()
-        self.answered.acquire()
-
-    @property
-    def rows(self) -> Rows:
-        """The fed values, until it is answered."""
-        assert self._rows is not None
-        return self._rows
-
-    def seconds_left(self) -> float:
-        """Return the seconds that it may still wait; -1, which stands for ever, without a deadline."""
-        return -1.0 if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-
-    def cancel(self) -> bool:
-        """Cancels the request unless it runs or is done; returns whether it is cancelled."""
-        cancelled = super().cancel()
-        batcher = self._batcher
-        if cancelled and batcher is not None:
-            batcher._withdraw(self, "cancelled")
-            self._forget()
-        return cancelled
-
-    def end(self, result: Any, error: BaseException | None = None) -> None:
-        """Answers it, unless it was cancelled before it was run."""
-        try:
-            if not self.running() and not self.set_running_or_notify_cancel():
-                return
-            self._forget()
-            if error is None:
-                self.set_result(result)
-            else:
-                self.set_exception(error)
-        except BaseException:  # Future lets through what is no Exception, and others wait for this thread
-            logger.exception("a function that was added to a Future of the batcher raised")
-        finally:
-            self.answered.release()
-
-    def _forget(self) -> None:
-        """Drops what a Future that is kept must not keep alive."""
-        self._batcher = self._rows = None
-
-
 # -- the batcher ------------------------------------------------------------------------------------------------------
 
 
@@ -349,9 +279,10 @@ class Batcher:
         # is the one form in which an interrupt cannot leave a lock behind.
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)  # the dispatcher waits for it, always with a limit
-        self._queue: collections.deque[_BatchedRows] = collections.deque()
-        self._turn: _OwnRows | threading.Thread | None = None  # the caller that runs the model
+        self._queue: collections.deque[QueuedRows] = collections.deque()
+        self._turn: OwnRows | threading.Thread | None = None  # the caller that runs the model
         self._dispatcher: threading.Thread | None = None
+        self._deliveries: Deliveries | None = None  # to the event loop that asked last
         self._closed = False
         self._record = _Record()
         # Callers that are expected back: until when, with which key, how many rows with those that wait already.
@@ -373,10 +304,10 @@ class Batcher:
             **named: The inputs by name.
         """
         rows, deadline_secs = self._read(args, named, deadline_secs)
-        own = _OwnRows(rows, time.monotonic())
+        own = OwnRows(rows, time.monotonic())
         if self._take_turn(own):
             return self._run_here(own)
-        request = _BatchedRows(self, rows, own.arrived, deadline_secs)
+        request = FutureRows(rows, own.arrived, deadline_secs, self._on_cancel)
         if self._enter(request, own):
             return self._run_here(own)
         try:
@@ -397,23 +328,42 @@ class Batcher:
         answers, and hold it up.
         """
         rows, deadline_secs = self._read(with_own_arrays(args), with_own_arrays(named), deadline_secs)
-        request = _BatchedRows(self, rows, time.monotonic(), deadline_secs)
+        request = FutureRows(rows, time.monotonic(), deadline_secs, self._on_cancel)
         self._enter(request)
         return request
 
     async def acall(self, *args: Any, deadline_secs: float | None = None, **named: Any) -> Any:
         """Call from asyncio. Arrays are copied. Cancelling the task withdraws the request."""
-        rows, deadline_secs = self._read(with_own_arrays(args), with_own_arrays(named), deadline_secs)
-        request = _BatchedRows(self, rows, time.monotonic(), deadline_secs)
-        self._enter(request)
-        answer = asyncio.wrap_future(request)
-        if request.deadline is None:
-            return await answer
-        late = asyncio.get_running_loop().call_later(request.seconds_left(), self._withdraw, request, "expired")
+        request = self._ask(with_own_arrays(args), with_own_arrays(named), deadline_secs)
+        late = None
+        if request.deadline is not None:
+            left = request.deadline - time.monotonic()
+            late = asyncio.get_running_loop().call_later(left, self._withdraw, request, "expired")
         try:
-            return await answer
+            return await request.answer
+        except asyncio.CancelledError:
+            self._withdraw(request, "cancelled")
+            raise
         finally:
-            late.cancel()
+            if late is not None:
+                late.cancel()
+
+    def _ask(
+        self,
+        args: tuple[Any, ...],
+        named: Mapping[str, Any],
+        deadline_secs: float | None,
+        ended: Callable[[], object] = lambda: None,
+    ) -> AwaitedRows:
+        """Puts a request of the event loop into the queue; withdraw it when its answer is not awaited any more."""
+        rows, deadline_secs = self._read(args, named, deadline_secs)
+        loop = asyncio.get_running_loop()
+        deliveries = self._deliveries
+        if deliveries is None or deliveries.loop is not loop:
+            deliveries = self._deliveries = Deliveries(loop)
+        request = AwaitedRows(rows, time.monotonic(), deadline_secs, deliveries, ended)
+        self._enter(request)
+        return request
 
     def statistics(self) -> BatcherStatistics:
         """Return what was done so far."""
@@ -483,7 +433,7 @@ class Batcher:
             check_duration("deadline_secs", deadline_secs, "Batcher")
         return self._call.read(args, named), deadline_secs
 
-    def _take_turn(self, own: _OwnRows) -> bool:
+    def _take_turn(self, own: OwnRows) -> bool:
         """Gives the caller the turn, if the model is idle and nothing is to be waited for.
 
         Raises:
@@ -498,14 +448,14 @@ class Batcher:
             self._turn = own
             return True
 
-    def _enter(self, request: _BatchedRows, own: _OwnRows | None = None) -> bool:
+    def _enter(self, request: QueuedRows, own: OwnRows | None = None) -> bool:
         """Puts a request into the queue; or gives the turn to its caller (True), if it has become free meanwhile.
 
         Raises:
             Overloaded: The queue is full.
             ClosedError: The batcher is closed.
         """
-        expired: list[_BatchedRows] = []
+        expired: list[QueuedRows] = []
         try:
             with self._lock:
                 if self._closed:
@@ -538,7 +488,7 @@ class Batcher:
             self._end_expired(expired)
         return False
 
-    def _may_run_at_once(self, request: _OwnRows) -> bool:
+    def _may_run_at_once(self, request: OwnRows) -> bool:
         if self._dispatcher is not None and self._dispatcher.ident == threading.get_ident():
             return True  # a function added to a Future: waiting for itself would be for ever
         if self._turn is not None or self._queue:
@@ -549,7 +499,10 @@ class Batcher:
             and request.key == self._expected_key
         )
 
-    def _withdraw(self, request: _BatchedRows, how: str) -> None:
+    def _on_cancel(self, request: QueuedRows) -> None:
+        self._withdraw(request, "cancelled")
+
+    def _withdraw(self, request: QueuedRows, how: str) -> None:
         """Takes a request out of the queue, as "cancelled" or "expired"; does nothing if it is not there."""
         with self._lock:
             if request not in self._queue:
@@ -557,12 +510,12 @@ class Batcher:
             if how == "cancelled":
                 self._queue.remove(request)
                 self._record.counts["cancelled"] += 1
-                request.set_running_or_notify_cancel()  # wait() and as_completed() must know, too
+                request.withdraw()
                 return
             expired = self._take_expired([request])
         self._end_expired(expired)
 
-    def _take_expired(self, requests: Iterable[_BatchedRows] | None = None) -> list[_BatchedRows]:
+    def _take_expired(self, requests: Iterable[QueuedRows] | None = None) -> list[QueuedRows]:
         """Takes requests whose time is up, or those given, out of the queue; with the lock held."""
         if requests is None:
             now = time.monotonic()
@@ -570,14 +523,14 @@ class Batcher:
         expired = []
         for each in requests:
             self._queue.remove(each)
-            if each.set_running_or_notify_cancel():  # from here on it cannot be cancelled
+            if each.begin():  # from here on it cannot be cancelled
                 expired.append(each)
                 self._record.counts["expired"] += 1
             else:
                 self._record.counts["cancelled"] += 1
         return expired
 
-    def _end_expired(self, expired: Iterable[_BatchedRows]) -> None:
+    def _end_expired(self, expired: Iterable[QueuedRows]) -> None:
         """Answers them; without the lock, because their Futures' functions are called."""
         for request in expired:
             waited = time.monotonic() - request.arrived
@@ -592,8 +545,8 @@ class Batcher:
 
     def _give_back(
         self,
-        turn: _OwnRows | threading.Thread,
-        batch: Sequence[_OwnRows | _BatchedRows],
+        turn: OwnRows | threading.Thread,
+        batch: Sequence[OwnRows | QueuedRows],
         started: float,
         succeeded: int,
     ) -> None:
@@ -665,7 +618,7 @@ class Batcher:
                     return False
             elif self._turn is None:
                 return True
-            elif not self._changed.wait(_LOOK_SECS) and isinstance(self._turn, _OwnRows) and not _runs(self._turn):
+            elif not self._changed.wait(_LOOK_SECS) and isinstance(self._turn, OwnRows) and not _runs(self._turn):
                 self._turn = None  # its caller was interrupted where it could not give the turn back
         return False
 
@@ -687,16 +640,16 @@ class Batcher:
         self._pause = min(2**self._in_vain, _LONGEST_PAUSE) - 1
         self._missing_rows = 0
 
-    def _take_batch(self) -> list[_BatchedRows]:
+    def _take_batch(self) -> list[QueuedRows]:
         """Takes the oldest request from the queue, and what may run with it; with the lock held."""
-        batch: list[_BatchedRows] = []
+        batch: list[QueuedRows] = []
         rows = 0
-        passed: list[_BatchedRows] = []
+        passed: list[QueuedRows] = []
         while self._queue and (rows < self._call.max_rows or not batch):
             request = self._queue.popleft()
             if batch and (request.key != batch[0].key or rows + request.count > self._call.max_rows):
                 passed.append(request)
-            elif request.set_running_or_notify_cancel():
+            elif request.begin():
                 batch.append(request)
                 rows += request.count
             else:
@@ -706,7 +659,7 @@ class Batcher:
 
     # -- running ---------------------------------------------------------------------------------------------------
 
-    def _run_here(self, request: _OwnRows) -> Any:
+    def _run_here(self, request: OwnRows) -> Any:
         """Runs a caller's request in its own thread; it has the turn."""
         started = time.monotonic()
         succeeded = 0
@@ -717,7 +670,7 @@ class Batcher:
         finally:
             self._give_back(request, [request], started, succeeded)
 
-    def _outcomes(self, batch: list[_BatchedRows]) -> list[tuple[Any, BaseException | None]]:
+    def _outcomes(self, batch: list[QueuedRows]) -> list[tuple[Any, BaseException | None]]:
         """Runs a batch, in parts if it fails and may be run twice; returns a result or an error for each request."""
         if not batch:
             return []
@@ -742,7 +695,7 @@ class Batcher:
         error.__cause__ = cause
         return error
 
-    def _run(self, batch: Sequence[_OwnRows | _BatchedRows]) -> list[Any]:
+    def _run(self, batch: Sequence[OwnRows | QueuedRows]) -> list[Any]:
         started = time.monotonic()
         sizes: list[tuple[int, int]] = []
         try:
@@ -757,7 +710,7 @@ class Batcher:
 
 
 @without_collection
-def _runs(request: _OwnRows) -> bool:
+def _runs(request: OwnRows) -> bool:
     """Whether the caller that has the turn is still running its request."""
     frame = current_frames().get(request.thread)
     while frame is not None:

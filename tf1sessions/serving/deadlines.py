@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 __all__ = ["Deadlines"]
@@ -26,23 +27,22 @@ class Deadlines:
 
     def start(self, late: Callable[[], object]) -> None:
         """Call a function in so many seconds from now."""
-        loop = asyncio.get_running_loop()
-        self._ends[late] = end = loop.time() + self._secs
+        self._ends[late] = time.monotonic() + self._secs
         if not self._is_set:
             self._is_set = True
-            loop.call_at(end, self._look, loop)
+            asyncio.get_running_loop().call_later(self._secs, self._look)
 
-    def stop(self, late: Callable[[], object]) -> None:
-        """Do not call it; nothing happens if it was called, or never started."""
-        self._ends.pop(late, None)
+    def stop(self, late: Callable[[], object]) -> bool:
+        """Do not call it; returns whether that was in time."""
+        return self._ends.pop(late, None) is not None
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = loop.time()
+    def _look(self) -> None:
+        now = time.monotonic()
         all_late = [late for late, end in self._ends.items() if end <= now]
         for late in all_late:
             del self._ends[late]
         self._is_set = bool(self._ends)
         if self._ends:
-            loop.call_at(min(self._ends.values()), self._look, loop)
+            asyncio.get_running_loop().call_later(min(self._ends.values()) - now, self._look)
         for late in all_late:
             late()

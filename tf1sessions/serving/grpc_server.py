@@ -187,7 +187,8 @@ class _Methods:
                     name: self._array(name, proto, signature.inputs[name].dtype)
                     for name, proto in request.inputs.items()
                 }
-                inputs = {name: json_arrays.with_ones(array, signature.inputs[name]) for name, array in given.items()}
+                known = served.json_inputs[signature.name]
+                inputs = {name: known[name].with_ones(array) for name, array in given.items()}
                 flat = any(inputs[name].ndim != array.ndim for name, array in given.items())
             else:
                 flat = False

@@ -21,9 +21,10 @@ import logging
 import re
 import time
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tf1sessions import __version__
 from tf1sessions.errors import ClosedError
@@ -47,14 +48,13 @@ _JSON_LENGTH = kserve.HEADER.lower().encode("ascii")
 _MODEL_V2 = re.compile(r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?(?P<what>/ready|/infer|)")
 
 
-@dataclass(frozen=True)
-class HttpAnswer:
+class HttpAnswer(NamedTuple):
     """The answer of a handler."""
 
     body: bytes
     status: int = 200
     content_type: str = "application/json"
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass
@@ -131,8 +131,9 @@ def application(service: Service, token: str | None = None) -> Any:
 
 
 def _raw_headers(answer: HttpAnswer) -> list[tuple[bytes, bytes]]:
-    given = {"content-length": str(len(answer.body)), "content-type": answer.content_type, **answer.headers}
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in given.items()]
+    found = [(b"content-length", b"%d" % len(answer.body)), (b"content-type", answer.content_type.encode("latin-1"))]
+    found += [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
+    return found
 
 
 def _of_error(error: Exception, path: str) -> HttpAnswer:
@@ -258,16 +259,10 @@ class _Handlers:
 
     async def _received(self, request: _HttpRequest) -> bytes:
         limits = self._service.limits
-        pieces, total, late = [], 0, False
+        pieces, total = [], 0
         task = asyncio.current_task()
         assert task is not None
-
-        def end() -> None:
-            nonlocal late
-            late = True
-            task.cancel()
-
-        self._bodies.start(end)
+        self._bodies.start(task.cancel)
         try:
             more = True
             while more:
@@ -281,14 +276,14 @@ class _Handlers:
                     raise TooLarge(f"the body has more than {limits.body_bytes} bytes")
                 more = message.get("more_body", False)
         except asyncio.CancelledError:
-            if not late:
+            if self._bodies.stop(task.cancel):
                 raise
             if hasattr(task, "uncancel"):  # new in Python 3.11
                 task.uncancel()
             secs = limits.body_secs
             raise _Problem(f"the body did not come within {secs:g} s", 408, {"Connection": "close"}) from None
         finally:
-            self._bodies.stop(end)
+            self._bodies.stop(task.cancel)
         return b"".join(pieces)
 
 

@@ -190,9 +190,9 @@ class _TimeLimits(asyncio.Protocol):
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        if not self._waits and not self._answering():
-            self._wait_for_head()
         super().data_received(data)
+        if not self._waits and not self._answering():  # a part of a head has come; most come whole
+            self._wait_for_head()
 
     def on_headers_complete(self) -> None:
         self._came()

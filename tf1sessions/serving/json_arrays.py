@@ -12,8 +12,7 @@ import collections
 import itertools
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.serving.answers import RequestError
 
 __all__ = [
-    "Columns", "columns", "outputs_as_columns", "outputs_as_rows", "parse", "to_array", "with_ones", "without_ones",
+    "Columns", "JsonInput", "JsonInputs", "outputs_as_columns", "outputs_as_rows", "parse", "without_ones",
 ]  # fmt: skip
 
 
@@ -58,8 +57,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The arrays of a predict request.
 
     Attributes:
@@ -73,47 +71,152 @@ class Columns:
     flat: bool
 
 
-def columns(request: Mapping[str, Any], specs: Mapping[str, TensorSpec]) -> Columns:
-    """The arrays of a predict request.
+class JsonInputs:
+    """The inputs of a signature, as requests give them. What they are compared with is looked up once, here.
 
-    Raises:
-        RequestError: Neither or both formats, an unknown or missing input, a value of another type or shape.
+    Args:
+        specs: By name.
+
+    Thread-safety: safe to use from any number of threads.
     """
-    if ("instances" in request) == ("inputs" in request):
-        which = "both" if "inputs" in request else "neither"
-        raise RequestError(f"The request has {which} of 'instances' (row format) and 'inputs' (column format)")
-    in_rows = "instances" in request
-    values = _of_rows(request["instances"], specs) if in_rows else _of_columns(request["inputs"], specs)
-    unknown = [name for name in values if name not in specs]
-    missing = [name for name, spec in specs.items() if not spec.optional and name not in values]
-    if unknown or missing:
-        wrong = f"has the unknown input {unknown[0]!r}" if unknown else f"has no input {missing[0]!r}"
-        raise RequestError(f"The request {wrong}; the inputs are {', '.join(specs)}")
-    arrays = {name: to_array(value, specs[name]) for name, value in values.items()}
-    fitted = {name: with_ones(array, specs[name]) for name, array in arrays.items()}
-    for name, array in fitted.items():
-        if not _fits(array.shape, specs[name]):
-            raise RequestError(f"The input {name!r} has the shape {list(array.shape)}, and not {specs[name].shape}")
-    return Columns(fitted, in_rows, any(fitted[name].ndim != array.ndim for name, array in arrays.items()))
+
+    def __init__(self, specs: Mapping[str, TensorSpec]) -> None:
+        self._inputs = {name: JsonInput(spec) for name, spec in specs.items()}
+        self._required = [name for name, spec in specs.items() if not spec.optional]
+
+    def __getitem__(self, name: str) -> JsonInput:
+        return self._inputs[name]
+
+    def columns(self, request: Mapping[str, Any]) -> Columns:
+        """The arrays of a predict request.
+
+        Raises:
+            RequestError: Neither or both formats, an unknown or missing input, a value of another type or shape.
+        """
+        in_rows = "instances" in request
+        if in_rows == ("inputs" in request):
+            which = "both" if in_rows else "neither"
+            raise RequestError(f"The request has {which} of 'instances' (row format) and 'inputs' (column format)")
+        values = self._of_rows(request["instances"]) if in_rows else self._of_columns(request["inputs"])
+        if values.keys() != self._inputs.keys():
+            self._check_names(values)
+        arrays, flat = {}, False
+        for name, value in values.items():
+            given = self._inputs[name]
+            array = given.array(value)
+            arrays[name] = fitted = given.with_ones(array)
+            flat |= fitted is not array
+            if not given.fits(fitted.shape):
+                raise RequestError(f"The input {name!r} has the shape {list(fitted.shape)}, and not {given.spec.shape}")
+        return Columns(arrays, in_rows, flat)
+
+    def _check_names(self, values: Mapping[str, Any]) -> None:
+        unknown = [name for name in values if name not in self._inputs]
+        missing = [name for name in self._required if name not in values]
+        if unknown or missing:
+            wrong = f"has the unknown input {unknown[0]!r}" if unknown else f"has no input {missing[0]!r}"
+            raise RequestError(f"The request {wrong}; the inputs are {', '.join(self._inputs)}")
+
+    def _of_rows(self, instances: Any) -> dict[str, Any]:
+        if not isinstance(instances, list) or not instances:
+            raise RequestError("'instances' is not a list with a value or an object for each row")
+        if not self._are_named(instances[0]):
+            if dict in map(type, instances) and any(map(self._are_named, instances)):
+                raise RequestError("Some of 'instances' are objects with names of inputs, and some are values")
+            return {self._only(): instances}
+        keys = instances[0].keys()
+        for number, each in enumerate(instances):
+            if not isinstance(each, dict) or each.keys() != keys:
+                known = ", ".join(keys)
+                raise RequestError(f"instances[{number}] does not have the same inputs as instances[0]: {known}")
+        return {name: [each[name] for each in instances] for name in keys}
+
+    def _of_columns(self, inputs: Any) -> dict[str, Any]:
+        return dict(inputs) if self._are_named(inputs) else {self._only(): inputs}
+
+    def _are_named(self, value: Any) -> bool:
+        """Whether a value is an object of inputs by name, and not the bytes of one."""
+        return isinstance(value, dict) and (value.keys() != {"b64"} or "b64" in self._inputs)
+
+    def _only(self) -> str:
+        if len(self._required) != 1:
+            known = ", ".join(self._inputs)
+            raise RequestError(f"The model has several inputs, {known}: give an object with their names")
+        return self._required[0]
 
 
-def with_ones(array: NDArray[Any], spec: TensorSpec) -> NDArray[Any]:
-    """An array with the last dimension of 1 that its input has, and that it was sent without.
+class JsonInput:
+    """One input: the array of a value of JSON.
 
-    TensorFlow Serving compares no shapes, and its documentation sends ``[1.0, 2.0, 5.0]`` to an input of [?, 1].
+    Args:
+        spec: Of the input.
     """
-    rank = spec.shape.rank
-    if array.ndim and rank == array.ndim + 1 and _fits((*array.shape, 1), spec):
-        return array[..., np.newaxis]
-    return array
 
+    def __init__(self, spec: TensorSpec) -> None:
+        self.spec = spec
+        self._dtype = dtype = np.dtype(spec.dtype.as_numpy_dtype)
+        self._sizes = None if spec.shape is None or spec.shape.rank is None else spec.shape.as_list()
+        takes: dict[str, tuple[set[type], str]] = {"b": ({bool}, "b"), "i": ({int}, "iu"), "u": ({int}, "iu")}
+        takes["c"] = set(), ""
+        # types of Python that it takes, and kinds of arrays that NumPy makes of them; bfloat16 has the kind V
+        self._types, self._kinds = takes.get(dtype.kind, ({int, float}, "iuf"))
+        self._range = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
 
-def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
-    """Whether an input may have a shape; in a tenth of the time that a TensorShape takes for it."""
-    if spec.shape.rank is None:
-        return True
-    sizes = spec.shape.as_list()
-    return len(sizes) == len(shape) and all([wanted in (None, size) for wanted, size in zip(sizes, shape, strict=True)])
+    def with_ones(self, array: NDArray[Any]) -> NDArray[Any]:
+        """An array with the last dimension of 1 that its input has, and that it was sent without.
+
+        TensorFlow Serving compares no shapes, and its documentation sends ``[1.0, 2.0, 5.0]`` to an input of [?, 1].
+        """
+        sizes = self._sizes
+        if array.ndim and sizes and len(sizes) == array.ndim + 1 and self.fits((*array.shape, 1)):
+            return array[..., np.newaxis]
+        return array
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether the input may have a shape."""
+        sizes = self._sizes
+        if sizes is None:
+            return True
+        return len(sizes) == len(shape) and all(
+            [wanted in (None, size) for wanted, size in zip(sizes, shape, strict=True)]
+        )
+
+    def array(self, value: Any) -> NDArray[Any]:
+        """The array of a JSON value, of the input's dtype.
+
+        Raises:
+            RequestError: Ragged rows, a value of another type, or one out of range.
+        """
+        if self._dtype.kind == "O":
+            return _strings(value, self.spec)
+        spec, wanted = self.spec, self._dtype
+        if isinstance(value, (str, dict)) or value is None:
+            raise RequestError(_wrong_type(spec, _kind(value), wanted))
+        try:
+            array = np.asarray(value)
+        except (ValueError, OverflowError) as error:
+            raise RequestError(f"The rows of the input {spec.name!r} differ in length: {error}") from None
+        if array.size == 0:
+            return array.astype(wanted)
+        types = _types(value, array.ndim)  # not by the array's dtype: NumPy takes True for 1, large integers otherwise
+        if not types <= self._types:
+            wrong = min(types - self._types, key=lambda each: each in (int, float))
+            raise RequestError(_wrong_type(spec, _KINDS.get(wrong, "Number"), wanted))
+        if array.dtype.kind not in self._kinds:
+            array = _large(value, array.shape, wanted, spec)
+        if self._range is not None:
+            if array.min() < self._range[0] or array.max() > self._range[1]:
+                raise self._out_of_range()
+            return array.astype(wanted)
+        with np.errstate(over="ignore"):
+            converted = array.astype(wanted)
+        infinite = np.isinf(converted) if wanted.kind == "f" else np.False_
+        if infinite.any() and np.isfinite(array[infinite]).any():
+            raise self._out_of_range()
+        return converted
+
+    def _out_of_range(self) -> RequestError:
+        return RequestError(f"A number of the input {self.spec.name!r} is out of the range of {self._dtype}")
 
 
 def without_ones(outputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -121,76 +224,6 @@ def without_ones(outputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]
     return {
         name: array[..., 0] if array.ndim > 1 and array.shape[-1] == 1 else array for name, array in outputs.items()
     }
-
-
-def _of_rows(instances: Any, specs: Mapping[str, TensorSpec]) -> dict[str, Any]:
-    if not isinstance(instances, list) or not instances:
-        raise RequestError("'instances' is not a list with a value or an object for each row")
-    if not _names_inputs(instances[0], specs):
-        if any(_names_inputs(each, specs) for each in instances):
-            raise RequestError("Some of 'instances' are objects with names of inputs, and some are values")
-        return {_only(specs): instances}
-    keys = instances[0].keys()
-    for number, each in enumerate(instances):
-        if not isinstance(each, dict) or each.keys() != keys:
-            raise RequestError(f"instances[{number}] does not have the same inputs as instances[0]: {', '.join(keys)}")
-    return {name: [each[name] for each in instances] for name in keys}
-
-
-def _of_columns(inputs: Any, specs: Mapping[str, TensorSpec]) -> dict[str, Any]:
-    return dict(inputs) if _names_inputs(inputs, specs) else {_only(specs): inputs}
-
-
-def _names_inputs(value: Any, specs: Mapping[str, TensorSpec]) -> bool:
-    """Whether a value is an object of inputs by name, and not the bytes of one."""
-    return isinstance(value, dict) and (value.keys() != {"b64"} or "b64" in specs)
-
-
-def _only(specs: Mapping[str, TensorSpec]) -> str:
-    required = [name for name, spec in specs.items() if not spec.optional]
-    if len(required) != 1:
-        raise RequestError(f"The model has several inputs, {', '.join(specs)}: give an object with their names")
-    return required[0]
-
-
-def to_array(value: Any, spec: TensorSpec) -> NDArray[Any]:
-    """The array of a JSON value, of the dtype of an input.
-
-    Raises:
-        RequestError: Ragged rows, a value of another type, or one out of range.
-    """
-    wanted = np.dtype(spec.dtype.as_numpy_dtype)
-    if wanted.kind == "O":
-        return _strings(value, spec)
-    return _numbers(value, wanted, spec)
-
-
-def _numbers(value: Any, wanted: np.dtype[Any], spec: TensorSpec) -> NDArray[Any]:
-    if isinstance(value, (str, dict)) or value is None:
-        raise RequestError(_wrong_type(spec, _kind(value), wanted))
-    try:
-        array = np.asarray(value)
-    except (ValueError, OverflowError) as error:
-        raise RequestError(f"The rows of the input {spec.name!r} differ in length: {error}") from None
-    if array.size == 0:
-        return array.astype(wanted)
-    kinds = _types(value, array.ndim)  # not by the array's dtype: NumPy takes True for 1, and large integers otherwise
-    takes: dict[str, set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "c": set()}
-    allowed = takes.get(wanted.kind, {int, float})  # bfloat16 has the kind V
-    if wrong := sorted(kinds - allowed, key=lambda each: each in (int, float)):
-        raise RequestError(_wrong_type(spec, _KINDS.get(wrong[0], "Number"), wanted))
-    if array.dtype.kind not in ("b" if wanted.kind == "b" else "iu" if wanted.kind in "iu" else "iuf"):
-        array = _large(value, array.shape, wanted, spec)
-    if wanted.kind in "iu":
-        limits = np.iinfo(wanted)
-        if array.min() < limits.min or array.max() > limits.max:
-            raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
-    with np.errstate(over="ignore"):
-        converted = array.astype(wanted)
-    infinite = np.isinf(converted) if wanted.kind == "f" else np.False_
-    if infinite.any() and np.isfinite(array[infinite]).any():
-        raise RequestError(f"A number of the input {spec.name!r} is out of the range of {wanted}")
-    return converted
 
 
 def _types(value: Any, depth: int) -> set[type]:
@@ -276,14 +309,16 @@ def outputs_as_rows(outputs: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     Raises:
         RequestError: The outputs do not have the same number of rows.
     """
+    if len(outputs) == 1:
+        [(name, array)] = outputs.items()
+        if array.ndim:
+            return {"predictions": _listed(name, array)}
     counts = {name: array.shape[0] if array.ndim else -1 for name, array in outputs.items()}
     if len(set(counts.values())) != 1 or -1 in counts.values():
         raise RequestError(
             f"The outputs have no rows in common ({counts}; -1 for none): ask in column format, with 'inputs'"
         )
     listed = {name: _listed(name, array) for name, array in outputs.items()}
-    if len(listed) == 1:
-        return {"predictions": next(iter(listed.values()))}
     return {"predictions": [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]}
 
 

@@ -103,7 +103,7 @@ def _read(
     request, binary = _split(body, json_bytes)
     parameters = _parameters(request)
     signature = served.signature(parameters.get("signature_name"))
-    inputs = _read_inputs(request, binary, signature)
+    inputs = _read_inputs(request, binary, signature, served.json_inputs[signature.name])
     return request, signature, inputs, _asked_outputs(request, signature, parameters)
 
 
@@ -126,7 +126,9 @@ def _parameters(holder: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _read_inputs(request: Mapping[str, Any], binary: bytes, signature: Signature) -> dict[str, NDArray[Any]]:
+def _read_inputs(
+    request: Mapping[str, Any], binary: bytes, signature: Signature, known: json_arrays.JsonInputs
+) -> dict[str, NDArray[Any]]:
     given = request.get("inputs")
     if not isinstance(given, list):
         raise RequestError("'inputs' is no list")
@@ -141,7 +143,7 @@ def _read_inputs(request: Mapping[str, Any], binary: bytes, signature: Signature
             raise RequestError(f"the input {name!r} {wrong}")
         size = _parameters(each).get("binary_data_size")
         if size is None:
-            found[name] = _of_json(each, signature.inputs[name])
+            found[name] = _of_json(each, known[name])
             continue
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= len(binary) - position:
             raise RequestError(f"binary_data_size of the input {name!r} is {size!r}, and the body is shorter")
@@ -175,13 +177,12 @@ def _shape_of(given: Mapping[str, Any], spec: TensorSpec) -> tuple[list[int], in
     return shape, count
 
 
-def _of_json(given: Mapping[str, Any], spec: TensorSpec) -> NDArray[Any]:
-    shape, count = _shape_of(given, spec)
+def _of_json(given: Mapping[str, Any], known: json_arrays.JsonInput) -> NDArray[Any]:
+    shape, count = _shape_of(given, known.spec)
     flat = _flat(given.get("data"))
     if len(flat) != count:
-        raise RequestError(f"the input {spec.name!r} has {len(flat)} values, and its shape {shape} has {count}")
-    loose = TensorSpec(spec.name, spec.tensor, spec.dtype)
-    return json_arrays.to_array(flat, loose).reshape(shape)
+        raise RequestError(f"the input {known.spec.name!r} has {len(flat)} values, and its shape {shape} has {count}")
+    return known.array(flat).reshape(shape)
 
 
 def _flat(data: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,8 @@ class Metrics:
         self.started_at = time.time()
         self._lock = threading.Lock()  # protects what stands below it
         self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._buckets: dict[tuple[str, str], list[int]] = {}
-        self._seconds: Counter[tuple[str, str]] = Counter()
+        self._buckets: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * (len(_BOUNDS) + 1))
+        self._seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
 
     def note(self, model: str, protocol: str, status: int, seconds: float) -> None:
         """Count a request that has ended.
@@ -45,9 +45,8 @@ class Metrics:
         key = (model, protocol)
         with self._lock:
             self._requests[(model, protocol, status)] += 1
-            buckets = self._buckets.setdefault(key, [0] * (len(_BOUNDS) + 1))
-            buckets[bisect.bisect_left(_BOUNDS, seconds)] += 1
-            self._seconds[key] += seconds  # type: ignore[assignment]
+            self._buckets[key][bisect.bisect_left(_BOUNDS, seconds)] += 1
+            self._seconds[key] += seconds
 
     def requests(self) -> dict[tuple[str, str, int], int]:
         """(model, protocol, status) -> how many requests."""

@@ -9,10 +9,11 @@ Data flow::
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tf1sessions.errors import ClosedError, ConfigError, Overloaded, UnsafeModelError
@@ -20,6 +21,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, Signature, load
 from tf1sessions.pipelines.batching import Batcher, BatcherStatistics
 from tf1sessions.serving.answers import RequestError
+from tf1sessions.serving.json_arrays import JsonInputs
 from tf1sessions.serving.settings import Limits, ModelSettings
 from tf1sessions.sessions.config import SessionConfig
 
@@ -38,6 +40,7 @@ class ServedModel:
 
     Attributes:
         model: The :class:`~tf1sessions.Model`.
+        json_inputs: Signature -> its inputs, as requests in JSON give them.
         unbatched: Signature -> why its requests are run one by one; those with a batcher are not in it.
 
     Thread-safety: safe to use from any number of threads.
@@ -51,6 +54,7 @@ class ServedModel:
         self._limit = limits.waiting
         self._max_rows = settings.max_batch_size
         self.model: Model = load(path, config=config or _config(settings), **settings.load_options())
+        self.json_inputs = {name: JsonInputs(each.inputs) for name, each in self.model.signatures.items()}
         self._batchers: dict[str, Batcher] = {}
         self.unbatched: dict[str, str] = {}
         # Protects what stands below it; held for moments only.
@@ -135,18 +139,26 @@ class ServedModel:
         result: dict[str, Any] = batcher(dict(inputs), deadline_secs=deadline_secs)
         return result
 
-    def submit(
+    def ask(
         self,
         signature: Signature,
         inputs: Mapping[str, Any],
         deadline_secs: float,
         executor: concurrent.futures.Executor,
-    ) -> concurrent.futures.Future[Any]:
-        """Answer a request in the background."""
+    ) -> tuple[asyncio.Future[dict[str, Any]], Callable[[], object]]:
+        """Answer a request in the background, for the event loop; :meth:`leave` is called when it has ended.
+
+        Returns:
+            The future of the answer, and what is to be called when that is not awaited any more: a request that waits
+            is then not run.
+        """
         batcher = self._batcher(signature, inputs)
         if batcher is None:
-            return executor.submit(signature, dict(inputs))
-        return batcher.submit(dict(inputs), deadline_secs=deadline_secs)
+            run = executor.submit(signature, dict(inputs))
+            run.add_done_callback(lambda done: self.leave())
+            return asyncio.wrap_future(run), run.cancel
+        request = batcher._ask((), inputs, deadline_secs, self.leave)
+        return request.answer, lambda: batcher._withdraw(request, "cancelled")
 
     def _batcher(self, signature: Signature, inputs: Mapping[str, Any]) -> Batcher | None:
         """The batcher for a request; None for one that has no room for others, and need not be parted for them."""

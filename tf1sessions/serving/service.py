@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import asyncio
-import collections
 import concurrent.futures
 import time
 from collections.abc import Callable, Mapping
@@ -50,7 +49,6 @@ class Service:
         self.repository = repository
         self.limits: Limits = repository.limits
         self.metrics = metrics or Metrics()
-        self._deliveries = _Deliveries()
         self._deadlines = Deadlines(self.limits.deadline_secs)
         self.executor = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="tf1sessions-serving")
 
@@ -83,31 +81,22 @@ class Service:
         secs = self.limits.deadline_secs
         try:
             self.check(inputs)
-            future = served.submit(signature, inputs, secs, self.executor)
+            waiting, withdraw = served.ask(signature, inputs, secs, self.executor)
         except BaseException:
             served.leave()
             raise
-        future.add_done_callback(lambda done: served.leave())
-        waiting: asyncio.Future[dict[str, NDArray[Any]]] = self._deliveries.of(future)
-        late = False
-
-        def end() -> None:
-            nonlocal late
-            late = True
-            waiting.cancel()  # a request that runs goes on, and is thrown away
-
-        self._deadlines.start(end)
+        self._deadlines.start(waiting.cancel)  # a request that runs goes on, and is thrown away
         try:
             return await waiting
         except asyncio.CancelledError:
-            future.cancel()  # no effect on one that runs or is done
-            if not late:
+            withdraw()
+            if self._deadlines.stop(waiting.cancel):
                 raise
             raise DeadlineError(
                 f"the request was not answered within {secs:g} s", where="Limits(deadline_secs=)"
             ) from None
         finally:
-            self._deadlines.stop(end)
+            self._deadlines.stop(waiting.cancel)
 
     async def work(self, size: int, function: Callable[..., _T], *args: Any) -> _T:
         """Return what a function gives; where it has so many bytes to do that others would wait, from a thread."""
@@ -140,50 +129,6 @@ class Service:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
         known = name if name in self.repository else ""
         self.metrics.note(known, protocol, status, time.monotonic() - started)
-
-
-class _Deliveries:
-    """Futures of threads for the event loop, which is woken once for all that have ended meanwhile.
-
-    ``asyncio.wrap_future`` wakes it for each, and the thread that has the answers of a batch would have to wait for
-    Python's global lock after each.
-    """
-
-    def __init__(self) -> None:
-        self._ended: collections.deque[tuple[asyncio.Future[Any], concurrent.futures.Future[Any]]] = collections.deque()
-        self._woken = False
-
-    def of(self, future: concurrent.futures.Future[_T]) -> asyncio.Future[_T]:
-        """A future of this event loop, with the result of another thread's."""
-        loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[_T] = loop.create_future()
-
-        def ended(done: concurrent.futures.Future[_T]) -> None:
-            self._ended.append((waiting, done))
-            if not self._woken:
-                self._woken = True  # before the loop can see what is there
-                try:
-                    loop.call_soon_threadsafe(self._deliver)
-                except RuntimeError:  # the loop was closed, and the caller with it
-                    self._woken = False
-
-        future.add_done_callback(ended)
-        return waiting
-
-    def _deliver(self) -> None:
-        self._woken = False  # what ends from here on wakes the loop again
-        while self._ended:
-            waiting, done = self._ended.popleft()
-            if waiting.done():  # the caller was cancelled
-                continue
-            try:
-                result = done.result()
-            except concurrent.futures.CancelledError:
-                waiting.cancel()
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the caller's
-                waiting.set_exception(error)
-            else:
-                waiting.set_result(result)
 
 
 def _length(value: Any) -> int:

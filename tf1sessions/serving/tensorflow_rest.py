@@ -58,7 +58,7 @@ def _read(served: ServedModel, method: str, body: bytes) -> tuple[Signature, jso
         raise RequestError("'signature_name' is no string")
     signature = served.signature(asked)
     if method == "predict":
-        return signature, json_arrays.columns(request, signature.inputs)
+        return signature, served.json_inputs[signature.name].columns(request)
     wanted = examples.CLASSIFY if method == "classify" else examples.REGRESS
     examples.check_method(signature, served.method_name(signature.name), wanted)
     arrays = {examples.example_input(signature): examples.of_json(request)}
