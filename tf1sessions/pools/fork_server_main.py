@@ -125,9 +125,12 @@ class _ForkServer:
         control: The socket to the caller.
         modules: Those that this process has loaded.
         caller_pid: The caller.
+        preload_children: Processes that the preload has started here, which are no job's.
     """
 
-    def __init__(self, control: socket.socket, modules: ServerModules, caller_pid: int) -> None:
+    def __init__(
+        self, control: socket.socket, modules: ServerModules, caller_pid: int, preload_children: Collection[int]
+    ) -> None:
         self.environment = given_environment()
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.getenv.restype = ctypes.c_void_p
@@ -135,7 +138,7 @@ class _ForkServer:
         self.mark_at: int = self.libc.getenv(MARK.encode())
         self.control = control
         self.modules = modules
-        self.preload_children: set[int] = set()  # processes that the preload started
+        self.preload_children = frozenset(preload_children)
         self.unknown: set[int] = set()  # orphans of one of several jobs: ended with the last, and named by none
         self.jobs: dict[int, _WorkerRequest] = {}
         self.to_fork: deque[_WorkerRequest] = deque()
@@ -180,7 +183,6 @@ class _ForkServer:
                 self.selector.register(self.caller, selectors.EVENT_READ, self._close)
             except OSError:  # an old kernel; or it has gone already, and the control socket says so
                 self.caller = -1
-        self.preload_children = set(job_processes(self.environment[MARK], parent=os.getpid()))
         sys.stdout.flush()
         sys.stderr.flush()
         gc.freeze()  # with the little garbage of the imports, which would take longer to find than it is worth
@@ -445,10 +447,12 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     modules = ServerModules(at_start)
+    preload_children: Collection[int] = ()  # a fork of the user's server has no children, nor has anything its mark
     if argv[0] == "serve":
         preload = argv[2:]
         control, caller_pid = socket.socket(fileno=int(argv[1])), os.getppid()
         _preload(preload, modules)
+        preload_children = job_processes(given_environment()[MARK], parent=os.getpid())
     else:
         from tf1sessions.pools.user_server_main import UserServerProcess  # for Linux only
 
@@ -458,10 +462,11 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
             return 0
         control, caller_pid = caller
     server_pid = os.getpid()
-    server = _ForkServer(control, modules, caller_pid)
+    server = _ForkServer(control, modules, caller_pid, preload_children)
     job = server.serve()
     if job is None:
         if argv[0] == "stay":
+            control.close()  # the caller hears of the end now, and not when the kernel has taken the memory apart
             os._exit(0)  # what ends with an interpreter is the server's, of which this is a fork
         return 0
     mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]

@@ -577,7 +577,9 @@ class _RunLoop:
             handle.kill()
             return
         active.handle = handle
-        record = self._folder.update(active.index, cold_reasons=handle.cold_reasons)
+        record = self._folder.records[active.index]
+        if handle.cold_reasons:
+            record = self._folder.update(active.index, cold_reasons=handle.cold_reasons)
         self._listener(JobStarted(active.index, record, handle.pid))
         if active.ending is not None:
             if active.ending.killed:
