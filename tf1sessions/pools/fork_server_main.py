@@ -41,10 +41,10 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tf1sessions.pools.boot import BOOT
 from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons, given_environment
 from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_library, preloaded
 from tf1sessions.pools.interpreter_end import ServerModules
@@ -62,26 +62,7 @@ from tf1sessions.pools.job_processes import (
 )
 from tf1sessions.pools.messages import receive, send
 
-__all__ = ["BOOT", "PACKAGE_PARENT", "main"]
-
-PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
-"""The folder that holds this package."""
-
-BOOT = """\
-import sys
-at_start = frozenset(sys.modules)
-sys.path[:] = [entry for entry in sys.path if entry]
-from importlib import machinery, util
-if util.find_spec("tf1sessions") is None:
-    sys.path.append(sys.argv[1])
-spec = machinery.PathFinder.find_spec("tf1sessions", [sys.argv[1]])
-sys.modules["tf1sessions"] = package = util.module_from_spec(spec)
-spec.loader.exec_module(package)
-from tf1sessions.pools.fork_server_main import main
-sys.exit(main(sys.argv[2:], at_start))
-"""
-"""``python -c`` text of servers and cold workers. It takes the folder that holds the caller's ``tf1sessions``, so that
-both sides are one version, and leaves that folder (and the working directory) out of ``sys.path`` where it can."""
+__all__ = ["main"]
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 # Signals that the server keeps as they are: those that cannot be caught, and those of a crash, which is to be one.
