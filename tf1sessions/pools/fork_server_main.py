@@ -453,7 +453,9 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
     mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
     job.request["preload"] = preload
     del server
-    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, modules))
+    code = _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, modules))
+    modules.exit_code = code
+    return code
 
 
 def _preload(names: list[str], modules: ServerModules) -> None:
