@@ -234,25 +234,14 @@ def run(
             from tf1sessions.scripts.servers import EarlyServer
 
             early = EarlyServer(bool(above.over(jobs[0].settings).fast_kernels))
-            of_server["server"] = stack.enter_context(early)
+            of_server = {"server": stack.enter_context(early)}
         from tf1sessions.scripts.runner import Run, RunSettings  # while the server starts
 
         printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
-        running = Run(
-            jobs or None,
-            RunSettings(
-                parallel=parallel or room,
-                out=out,
-                resume=resume,
-                fail_fast=not keep_going,
-                deprecations=warnings,
-                job=above,
-                stdio=None if as_json else (0, 1, 2),
-                grace_secs=grace,
-                **of_server,
-            ),
-            printer.on_event,
-        )
+        limits: dict[str, Any] = {"parallel": parallel or room, "fail_fast": not keep_going, "grace_secs": grace}
+        where: dict[str, Any] = {"out": out, "resume": resume, "stdio": None if as_json else (0, 1, 2)}
+        how = RunSettings(job=above, deprecations=warnings, **limits, **where, **of_server)
+        running = Run(jobs or None, how, printer.on_event)
         with printer, running.heeding_signals(), redirect_stdout(sys.stderr):  # where Ray prints, as of a lost node
             summary = running.run()
     printer.finish(summary)

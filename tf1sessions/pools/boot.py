@@ -1,4 +1,4 @@
-"""How an interpreter becomes a fork server or a cold worker (fork_server_main.py)."""
+"""The first lines of an interpreter that becomes a fork server or a cold worker (fork_server_main.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a process has from the one that started it, besides its environment: read, and taken over. For Linux."""
+"""The surroundings of a process, such as its limits: what it has from the one that started it, besides its environment.
+
+They are read in one process and taken over in another. For Linux.
+"""
 
 from __future__ import annotations
 

@@ -121,6 +121,7 @@ class UserServerProcess:
         self._files = _loaded_files()
         gc.collect()
         gc.freeze()
+        _use_large_pages()
         wake_in, wake_out = socket.socketpair()
         wake_in.setblocking(False)
         wake_out.setblocking(False)
@@ -248,6 +249,24 @@ class UserServerProcess:
             "idle_secs": self._idle_secs,
             "unused_secs": 0.0 if self._forks else time.monotonic() - self._used,
         }
+
+
+_MADV_COLLAPSE = 25  # linux/mman.h, since Linux 6.1
+
+
+def _use_large_pages() -> None:
+    """Have the memory of this process in pages of 2 MB, where Linux can and no file is in it.
+
+    A fork copies the table of pages, which is shorter then. Where it writes, it copies 4 kB, as ever.
+    """
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    with open("/proc/self/maps") as file:
+        regions = [line.split(None, 5) for line in file]
+    for region in regions:
+        if region[1] == "rw-p" and region[4] == "0":  # no file
+            begin, end = (int(word, 16) for word in region[0].split("-"))
+            madvise(begin, end - begin, _MADV_COLLAPSE)
 
 
 def _loaded_files() -> dict[str, tuple[int, int]]:
