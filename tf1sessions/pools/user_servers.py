@@ -20,9 +20,8 @@ import tempfile
 import time
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError, WorkerStartError
 from tf1sessions.pools import messages
@@ -49,8 +48,7 @@ _SOCKET_SECS = 1.0  # between the lock that keeps others from starting and the s
 _POLL_SECS = 0.01
 
 
-@dataclass(frozen=True)
-class UserServer:
+class UserServer(NamedTuple):
     """One of the user's servers; it need not be there yet."""
 
     name: str  # a key of PRELOADS
