@@ -44,8 +44,9 @@ def server(env: Mapping[str, str]) -> Any:
 
 if __name__ == "__main__":
     from tf1sessions.cli.main import main
-    from tf1sessions.scripts import runner
+    from tf1sessions.scripts import runner, servers
 
+    servers.script_server = server
     runner.RunSettings = functools.partial(  # type: ignore[misc]
         runner.RunSettings, server=server, target="plain_program:execute"
     )

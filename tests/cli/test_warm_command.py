@@ -64,6 +64,10 @@ def test_commands_use_what_is_warm(call: Call, tmp_path: Path) -> None:
         done = call("run", "--out", f"run{number}", "train.py", "--", "--epochs", "3")
         assert (done.returncode, done.stdout) == (3, "train.py ['--epochs', '3'] False\n42.0\n"), done.stderr
 
+    (tmp_path / "draw.py").write_text("import tensorflow as tf\nprint(tf.Session().run(tf.random_uniform([9])))\n")
+    drawn = [call("run", "--out", f"draw{number}", "draw.py").stdout for number in (1, 2)]
+    assert drawn[0] != drawn[1], "without a seed no job draws what another has drawn"
+
     cold = call("inspect", MODEL, TF1SESSIONS_WARM="0")
     assert cold.returncode == 0 and "functions.pb" in cold.stdout
     warm = call("inspect", MODEL)
@@ -73,7 +77,7 @@ def test_commands_use_what_is_warm(call: Call, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
     servers = {server["for"]: server for server in json.loads(call("warm", "status", "--json").stdout)}
-    assert {name: server["callers"] for name, server in servers.items()} == {"scripts": 2, "commands": 2}
+    assert {name: server["callers"] for name, server in servers.items()} == {"scripts": 4, "commands": 2}
     assert servers["scripts"]["idle_secs"] == 300 and servers["scripts"]["python"] == sys.executable
     assert call("warm", "stop").stdout == "Stopped: commands, scripts.\n"
     for server in servers.values():

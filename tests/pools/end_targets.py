@@ -19,8 +19,8 @@ class Witness:
 
 
 def preload() -> None:
-    """Load what a server might have: x a module ``kept``, where jobs leave things."""
-    for name in ("concurrent.futures", "json", "logging", "multiprocessing", "tempfile", "weakref"):
+    """Load what a server might have, and a module ``kept``, where jobs leave things."""
+    for name in ("concurrent.futures", "h5py", "json", "logging", "multiprocessing", "tempfile", "weakref"):
         importlib.import_module(name)
     kept = sys.modules["kept"] = ModuleType("kept")
     vars(kept).update(registry={}, witness=Witness())

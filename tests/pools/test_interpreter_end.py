@@ -100,6 +100,17 @@ ALONE = {
     "a signal at exit": "import atexit, os, signal\natexit.register(lambda: os.kill(os.getpid(), signal.SIGTERM))",
     "a name in builtins": "import builtins\nbuiltins.mine = Noted('mine')",
     "a buffer of C": "import ctypes\nctypes.CDLL(None).printf(b'from C')",
+    "a handler of C": """
+        import ctypes
+        c = ctypes.CDLL(None)
+        c.strdup.restype = ctypes.c_void_p
+        vars(c)['atexit'] = c['__cxa_atexit']
+        c.atexit(c.puts, ctypes.c_void_p(c.strdup(b'from a handler')), None)
+        """,
+    "what an extension has Python call last": """
+        import ctypes, wrapt
+        ctypes.pythonapi.Py_AtExit(ctypes.CDLL(None).abort)
+        """,
     "more of the library": "import csv, unittest, xml.dom.minidom, wave, concurrent.futures.process\na = Noted('a')",
 }
 
@@ -126,6 +137,11 @@ STAYS = {
         kept.registry[2] = weakref.ref(kept.registry[1], lambda _: None)
         """,
     "a class in a registry": "import kept\nclass Own(Noted): pass\nkept.registry[Own] = 1\na = Own('a')",
+    "a file of HDF5 that is never closed": """
+        import ctypes, h5py
+        file = h5py.File('out', 'w'); file['a'] = 1
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(file.id))
+        """,
     "a handler of a log": """
         import kept, logging
         class Handler(logging.Handler):

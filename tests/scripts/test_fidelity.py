@@ -6,7 +6,6 @@ they printed. Most have operations without seeds, whose numbers follow from how 
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import hashlib
 import json
@@ -87,7 +86,7 @@ class Apart:
     def spawn(self, spec):
         files = [self._folder / f"{spec.name}.{ending}" for ending in ("stdout", "stderr")]
         with files[0].open("wb") as stdout, files[1].open("wb") as stderr:
-            return self._server.spawn(dataclasses.replace(spec, stdout=stdout.fileno(), stderr=stderr.fileno()))
+            return self._server.spawn(spec._replace(stdout=stdout.fileno(), stderr=stderr.fileno()))
 
 
 def run_programs(names, folder):

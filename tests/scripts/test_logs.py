@@ -57,11 +57,10 @@ def test_what_is_no_regular_file_is_not_read(log: Path, kind: str) -> None:
     code = """
 import sys
 from pathlib import Path
-from tf1sessions.scripts import deprecations
-from tf1sessions.scripts.logs import error_line, last_line, log_tail, our_messages, traceback_tail
+from tf1sessions.scripts.logs import count_deprecations, error_line, last_line, log_tail, our_messages, traceback_tail
 
 log = Path(sys.argv[1])
-print(log_tail(log), last_line(log), error_line(log), our_messages(log), traceback_tail(log), deprecations.count(log))
+print(log_tail(log), last_line(log), error_line(log), our_messages(log), traceback_tail(log), count_deprecations(log))
 """
     done = subprocess.run([sys.executable, "-c", code, str(log)], capture_output=True, text=True, timeout=30)
     assert done.stdout == "[]  exit code 1; it wrote nothing () [] 0\n", done.stderr

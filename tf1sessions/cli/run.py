@@ -5,11 +5,12 @@ What a run needs is imported when it begins, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -194,7 +195,6 @@ def run(
     """
     from tf1sessions.errors import ScriptUsageError
     from tf1sessions.scripts.jobs import JobSettings
-    from tf1sessions.scripts.runner import Run, RunSettings
 
     ray = [settings.pop(name) for name in ("ray", "ray_cpus", "ray_gpus")]
     _check_folders(out, resume)
@@ -210,34 +210,31 @@ def run(
     if dry_run:
         _show_jobs(jobs, resume, JobSettings(**settings), as_json)
         return
-    streams = None if as_json else (0, 1, 2)
-    room, cluster = _cluster(*ray)
-    printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
-    running = Run(
-        jobs or None,
-        RunSettings(
-            parallel=parallel or room,
-            out=out,
-            resume=resume,
-            fail_fast=not keep_going,
-            deprecations=warnings,
-            job=JobSettings(**settings),
-            stdio=streams,
-            grace_secs=grace,
-            **cluster,
-        ),
-        printer.on_event,
-    )
-    with printer, running.heeding_signals(), redirect_stdout(sys.stderr):  # where Ray prints, as of a node that is lost
-        summary = running.run()
+    room, of_server = _cluster(*ray)
+    above = JobSettings(**settings)
+    with ExitStack() as stack:
+        if not of_server and resume is None:
+            from tf1sessions.scripts.servers import EarlyServer
+
+            early = EarlyServer(bool(above.over(jobs[0].settings).fast_kernels))
+            of_server = {"server": stack.enter_context(early)}
+        from tf1sessions.scripts.runner import Run, RunSettings  # while the server starts
+
+        printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
+        limits: dict[str, Any] = {"parallel": parallel or room, "fail_fast": not keep_going, "grace_secs": grace}
+        where: dict[str, Any] = {"out": out, "resume": resume, "stdio": None if as_json else (0, 1, 2)}
+        how = RunSettings(job=above, deprecations=warnings, **limits, **where, **of_server)
+        running = Run(jobs or None, how, printer.on_event)
+        with printer, running.heeding_signals(), redirect_stdout(sys.stderr):  # where Ray prints, as of a lost node
+            summary = running.run()
     printer.finish(summary)
+    gc.freeze()  # else Python looks through all modules as it ends, three times, for nothing
     ctx.exit(summary.exit_code)
 
 
 def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> list[Job]:
     """The jobs of the command line, in its order; a job file stands for its jobs."""
     from tf1sessions.errors import ScriptUsageError
-    from tf1sessions.scripts.jobfile import read_job_file
     from tf1sessions.scripts.jobs import MAX_JOBS, Job, check_job
 
     check_programs("run", scripts, module)
@@ -246,6 +243,8 @@ def _jobs(scripts: Sequence[str], module: str | None, args: tuple[str, ...]) -> 
     jobs: list[Job] = []
     for script in scripts:
         if script.endswith(".toml"):
+            from tf1sessions.scripts.jobfile import read_job_file
+
             jobs += [replace(job, args=job.args + args) for job in read_job_file(script)]
         else:
             jobs.append(Job(script=script, args=args))

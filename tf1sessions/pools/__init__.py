@@ -15,6 +15,8 @@ Files::
       messages.py            what a process and its server send each other
       job_processes.py       the processes of a job, found and ended
       cold_starts.py         which jobs need a fresh interpreter
+      boot.py                the first lines of a server or a cold worker
+      surroundings.py        what a process has from its parent besides the environment: limits, umask, ...
       user_server_main.py    the program of a server that stays for later commands
       fork_server_main.py    the program of the server's process and of its workers
       user_servers.py        the user's servers: found, started and asked

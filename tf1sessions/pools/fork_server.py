@@ -23,7 +23,6 @@ import abc
 import contextlib
 import logging
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -36,8 +35,8 @@ from typing import Any, Literal
 
 from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, UsageError, WorkerDiedError, WorkerStartError
 from tf1sessions.pools import job_processes, messages, user_servers
+from tf1sessions.pools.boot import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.cold_starts import INSPECT
-from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.job_processes import MARK, server_mark
 from tf1sessions.pools.resource_limits import limit_step, start_error
 from tf1sessions.pools.user_servers import UserServer
@@ -53,6 +52,7 @@ __all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec"]
 
 _START_SECS = 300.0  # for the server to import what it preloads, on a slow shared disk too; arbitrary
 _CLOSE_SECS = 15.0  # for the server to end its workers, which takes it at most about 11; then it is killed
+
 
 _log = logging.getLogger("tf1sessions")
 
@@ -106,10 +106,11 @@ class WorkerServer:
         self._env = None if env is None else dict(env)
         self._method = method or ("fork" if can_fork else "spawn")
         self.on_note: Callable[[str], None] = _log.warning
-        # Protects the two below. Held while a link is made, never while one is waited for.
+        # Protects the three below. Held while a link is made, never while one is waited for.
         self._lock = threading.Lock()
         self._link: _ServerLink | None = None
         self._closed = False
+        self._unsaid: list[str] = []  # notes of start(), whose caller may set on_note later
         self._users = users and self._method == "fork"
         self._of_user: UserServer | None = None
 
@@ -173,11 +174,14 @@ class WorkerServer:
     def _ready_link(self, timeout: float) -> _ServerLink:
         link = self._live_link()
         while isinstance(link, _UserLink) and not link.wait_accepted(timeout):
-            if not link.replaced:
-                with self._lock:
-                    self._users = False
-            self._note(f"the warm server is not used: {'; '.join(link.refused)}")
+            with self._lock:
+                self._users = self._users and link.replaced
+                self._unsaid.append(f"the warm server is not used: {'; '.join(link.refused)}")
             link = self._live_link()
+        with self._lock:
+            unsaid, self._unsaid = self._unsaid, []
+        for text in unsaid:
+            self._note(text)
         link.wait_ready(timeout)
         return link
 
@@ -198,10 +202,14 @@ class WorkerServer:
                 return _UserLink(self._of_user, env)
         except (OSError, WorkerStartError) as error:
             self._users = False
-            self._note(f"the warm server is not used: {error}")
+            self._unsaid.append(f"the warm server is not used: {error}")
         if self._method == "spawn":
             return _ForkLink((), self._env, self._note, ('method="spawn"',))
         return _ForkLink(self._preload, self._env, self._note)
+
+
+def _token() -> str:
+    return os.urandom(8).hex()
 
 
 class _ServerLink(abc.ABC):
@@ -395,7 +403,7 @@ class _ForkLink(_ServerLink):
             control, theirs = socket.socketpair()
         except OSError as error:
             raise start_error("The fork server does not start", error, where=sys.executable) from error
-        super().__init__(control, secrets.token_hex(8))
+        super().__init__(control, _token())
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", BOOT, PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
@@ -481,7 +489,7 @@ class _UserLink(_ServerLink):
     _how = "fork of the warm server"
 
     def __init__(self, server: UserServer, env: Mapping[str, str]) -> None:
-        token = secrets.token_hex(8)
+        token = _token()
         super().__init__(server.connect(env, server_mark(token, 0)), token)
         self._server = server
         self.refused: tuple[str, ...] = ()  # reasons why it does not serve this process; then it has ended

@@ -41,10 +41,10 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tf1sessions.pools.boot import BOOT
 from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons, given_environment
 from tf1sessions.pools.hidden_modules import forget_hidden, hides_standard_library, preloaded
 from tf1sessions.pools.interpreter_end import ServerModules
@@ -62,26 +62,7 @@ from tf1sessions.pools.job_processes import (
 )
 from tf1sessions.pools.messages import receive, send
 
-__all__ = ["BOOT", "PACKAGE_PARENT", "main"]
-
-PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
-"""The folder that holds this package."""
-
-BOOT = """\
-import sys
-at_start = frozenset(sys.modules)
-sys.path[:] = [entry for entry in sys.path if entry]
-from importlib import machinery, util
-if util.find_spec("tf1sessions") is None:
-    sys.path.append(sys.argv[1])
-spec = machinery.PathFinder.find_spec("tf1sessions", [sys.argv[1]])
-sys.modules["tf1sessions"] = package = util.module_from_spec(spec)
-spec.loader.exec_module(package)
-from tf1sessions.pools.fork_server_main import main
-sys.exit(main(sys.argv[2:], at_start))
-"""
-"""``python -c`` text of servers and cold workers. It takes the folder that holds the caller's ``tf1sessions``, so that
-both sides are one version, and leaves that folder (and the working directory) out of ``sys.path`` where it can."""
+__all__ = ["main"]
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 # Signals that the server keeps as they are: those that cannot be caught, and those of a crash, which is to be one.
@@ -125,9 +106,12 @@ class _ForkServer:
         control: The socket to the caller.
         modules: Those that this process has loaded.
         caller_pid: The caller.
+        preload_children: Processes that the preload has started here, which are no job's.
     """
 
-    def __init__(self, control: socket.socket, modules: ServerModules, caller_pid: int) -> None:
+    def __init__(
+        self, control: socket.socket, modules: ServerModules, caller_pid: int, preload_children: Collection[int]
+    ) -> None:
         self.environment = given_environment()
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.getenv.restype = ctypes.c_void_p
@@ -135,7 +119,7 @@ class _ForkServer:
         self.mark_at: int = self.libc.getenv(MARK.encode())
         self.control = control
         self.modules = modules
-        self.preload_children: set[int] = set()  # processes that the preload started
+        self.preload_children = frozenset(preload_children)
         self.unknown: set[int] = set()  # orphans of one of several jobs: ended with the last, and named by none
         self.jobs: dict[int, _WorkerRequest] = {}
         self.to_fork: deque[_WorkerRequest] = deque()
@@ -180,7 +164,6 @@ class _ForkServer:
                 self.selector.register(self.caller, selectors.EVENT_READ, self._close)
             except OSError:  # an old kernel; or it has gone already, and the control socket says so
                 self.caller = -1
-        self.preload_children = set(job_processes(self.environment[MARK], parent=os.getpid()))
         sys.stdout.flush()
         sys.stderr.flush()
         gc.freeze()  # with the little garbage of the imports, which would take longer to find than it is worth
@@ -445,10 +428,12 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     modules = ServerModules(at_start)
+    preload_children: Collection[int] = ()  # a fork of the user's server has no children, nor has anything its mark
     if argv[0] == "serve":
         preload = argv[2:]
         control, caller_pid = socket.socket(fileno=int(argv[1])), os.getppid()
         _preload(preload, modules)
+        preload_children = job_processes(given_environment()[MARK], parent=os.getpid())
     else:
         from tf1sessions.pools.user_server_main import UserServerProcess  # for Linux only
 
@@ -458,16 +443,19 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
             return 0
         control, caller_pid = caller
     server_pid = os.getpid()
-    server = _ForkServer(control, modules, caller_pid)
+    server = _ForkServer(control, modules, caller_pid, preload_children)
     job = server.serve()
     if job is None:
         if argv[0] == "stay":
+            control.close()  # the caller hears of the end now, and not when the kernel has taken the memory apart
             os._exit(0)  # what ends with an interpreter is the server's, of which this is a fork
         return 0
     mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
     job.request["preload"] = preload
     del server
-    return _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, modules))
+    code = _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, modules))
+    modules.exit_code = code
+    return code
 
 
 def _preload(names: list[str], modules: ServerModules) -> None:

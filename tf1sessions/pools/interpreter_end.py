@@ -11,19 +11,24 @@ ever, but finds only what the job has made::
                                                           module with a _Check goes in, behind those of the job
     sys.modules is emptied, garbage collected
     modules that are still there are emptied,        ───▶ _Check.__del__: is something of the job's still there, as the
-    the last of them first                                server's modules refer to it? Then they are taken apart, too
+    the last of them first                                server's modules refer to it? Then they are taken apart, too;
+                                                          else the process ends here, by C's exit()
     sys and builtins are emptied, streams closed
+    the interpreter's own memory is freed
+    C's exit handlers
 
 Where a Python does not come by here, or a program replaces the hook, all modules are taken apart by Python.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import io
 import sys
 import weakref
 from collections.abc import Callable, Collection
+from importlib.machinery import ExtensionFileLoader
 from types import ModuleType
 from typing import Any
 
@@ -38,6 +43,9 @@ _IN_MEMORY = (io.BytesIO, io.StringIO)
 # class has a __del__. That of a class of TensorFlow's frees memory, and no more.
 _TENSORFLOW = frozenset({"keras", "tensorflow", "tf_keras"})
 _QUIET = _TENSORFLOW | {"absl", "google", "ml_dtypes", "numpy", "tf1sessions", "wrapt"}
+# C's functions, called as Python code runs: no other thread of Python's can, meanwhile.
+_C = ctypes.PyDLL(None)
+
 _EXTENSION = "._pywrap_"  # TensorFlow's extension modules; some have files and servers, not these two:
 _QUIET_EXTENSIONS = ("._pywrap_tf_session", "._pywrap_tfe")
 
@@ -50,11 +58,14 @@ class ServerModules:
 
     Attributes:
         hideable: See :func:`.preloaded`.
+        exit_code: That of the job, once it is known.
     """
 
     def __init__(self, at_start: Collection[str]) -> None:
         self._at_start = at_start
         self.hideable: set[str] = set()
+        self.exit_code: int | None = None
+        self._has_extension = False  # the job's own, of C, which Python may call last of all (Py_AtExit)
         self._modules: dict[str, ModuleType] = {}
         self._itself: ServerModules | None = self  # a circle that is frozen: nothing frees it, and with it the modules
 
@@ -77,6 +88,24 @@ class ServerModules:
         for name, module in self._modules.items():
             if loaded.get(name) is module:
                 del loaded[name]
+        loaders = (vars(module).get("__loader__") for module in loaded.values() if isinstance(module, ModuleType))
+        self._has_extension = any(isinstance(loader, ExtensionFileLoader) for loader in loaders)
+
+    def end_process(self) -> None:
+        """End this process, in which there is nothing of the job's any more: what is left to be freed is the server's.
+
+        Returns where Python has to do it, which has another exit code for streams that cannot be flushed.
+        """
+        if self.exit_code is None or not 0 <= self.exit_code <= 255 or self._has_extension:
+            return
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+        except Exception:  # noqa: BLE001 - of what is below it, which may be the program's
+            return
+        sys.audit("cpython.PyInterpreterState_Clear")
+        _C.exit(self.exit_code)
 
     def take_apart(self) -> None:
         """Take them apart, as Python does: free what nothing else refers to, and empty those that stay."""
@@ -133,6 +162,8 @@ class _Check:
     def __del__(self) -> None:
         if self._something_is_there():
             self._server.take_apart()
+        else:
+            self._server.end_process()
 
     def _something_is_there(self) -> bool:
         """Whether there is something of the job's whose end could be seen."""

@@ -21,26 +21,25 @@ import ctypes
 import fcntl
 import gc
 import os
-import resource
 import selectors
 import signal
 import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tf1sessions.pools.cold_starts import cold_start_reasons, given_environment
 from tf1sessions.pools.job_processes import MARK
 from tf1sessions.pools.messages import receive, send, socket_address
+from tf1sessions.pools.surroundings import ignore_signals, surroundings, take_over
 
-__all__ = ["Caller", "UserServerProcess", "surroundings"]
+__all__ = ["Caller", "UserServerProcess"]
 
 _HELLO_SECS = 5.0  # how long a caller may take to say what it wants; arbitrary
 _LOOK_SECS = 30.0  # how often it looks whether its socket is still there
 _HANDLED = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_NOT_TO_SET = {signal.SIGKILL, signal.SIGSTOP}
 
 
 class Caller(NamedTuple):
@@ -48,63 +47,6 @@ class Caller(NamedTuple):
 
     control: socket.socket
     pid: int
-
-
-# -- surroundings -----------------------------------------------------------------------------------------------------
-
-
-def surroundings() -> dict[str, Any]:
-    """Return what this process has from the one that started it, besides its environment; JSON can carry it."""
-    with open("/proc/self/status") as file:
-        status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-    with open("/proc/self/cgroup") as file:
-        control_group = file.read()
-    root = os.stat("/")
-    paths = os.environ.get("PYTHONPATH")  # an empty entry in it is the working directory
-    return {
-        "same": {
-            "PYTHONPATH": [os.path.abspath(entry) for entry in paths.split(os.pathsep)] if paths else [],
-            "the user": [os.geteuid(), os.getegid(), sorted(os.getgroups())],
-            "the control group": control_group,
-            "the root folder": [root.st_dev, root.st_ino],
-            **{f"the namespace {name!r}": os.readlink(f"/proc/self/ns/{name}") for name in os.listdir("/proc/self/ns")},
-        },
-        "umask": int(status["Umask"], 8),
-        "ignored": [signum for signum in signal.valid_signals() if int(status["SigIgn"], 16) >> (signum - 1) & 1],
-        "limits": {name: resource.getrlimit(getattr(resource, name)) for name in _limits()},
-        "niceness": os.getpriority(os.PRIO_PROCESS, 0),
-        "processors": sorted(os.sched_getaffinity(0)),
-    }
-
-
-def _limits() -> list[str]:
-    return sorted(name for name in vars(resource) if name.startswith("RLIMIT_") and name != "RLIMIT_OFILE")
-
-
-def _take_over(wanted: Mapping[str, Any]) -> list[str]:
-    """Give this process what can be set of the surroundings. Returns a reason for each that cannot."""
-    reasons = []
-    os.umask(wanted["umask"])
-    os.sched_setaffinity(0, wanted["processors"])
-    try:
-        os.setpriority(os.PRIO_PROCESS, 0, wanted["niceness"])
-    except PermissionError:
-        reasons.append(f"its niceness is above {wanted['niceness']}")
-    for name, (soft, hard) in wanted["limits"].items():
-        try:
-            resource.setrlimit(getattr(resource, name), (soft, hard))
-        except (PermissionError, ValueError):
-            reasons.append(f"its {name} is below {hard}")
-    return reasons
-
-
-def _ignore(signals: Set[int]) -> None:
-    """Ignore these signals and no others, as a process does that its caller has started."""
-    for signum in signal.valid_signals() - _NOT_TO_SET:
-        if signum in signals:
-            signal.signal(signum, signal.SIG_IGN)
-        elif signal.getsignal(signum) == signal.SIG_IGN:
-            signal.signal(signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL)
 
 
 # -- the process ------------------------------------------------------------------------------------------------------
@@ -179,6 +121,7 @@ class UserServerProcess:
         self._files = _loaded_files()
         gc.collect()
         gc.freeze()
+        _use_large_pages()
         wake_in, wake_out = socket.socketpair()
         wake_in.setblocking(False)
         wake_out.setblocking(False)
@@ -201,7 +144,7 @@ class UserServerProcess:
                     caller = self._answer(connection)
                     if caller is not None:
                         self._become_fork(handlers, (self._listener, wake_in, wake_out))
-                        _ignore(self._ignored)
+                        ignore_signals(self._ignored)
                         return caller
                     connection.close()
         return None
@@ -278,7 +221,7 @@ class UserServerProcess:
 
     def _serve_here(self, connection: socket.socket, pid: int, mark: str, theirs: Mapping[str, Any]) -> Caller:
         os.setsid()
-        if reasons := _take_over(theirs):
+        if reasons := take_over(theirs):
             self._turn_away(connection, reasons)
             os._exit(0)
         # The kernel shows a process's first environment block in /proc/<pid>/environ.
@@ -306,6 +249,24 @@ class UserServerProcess:
             "idle_secs": self._idle_secs,
             "unused_secs": 0.0 if self._forks else time.monotonic() - self._used,
         }
+
+
+_MADV_COLLAPSE = 25  # linux/mman.h, since Linux 6.1
+
+
+def _use_large_pages() -> None:
+    """Have the memory of this process in pages of 2 MB, where Linux can and no file is in it.
+
+    A fork copies the table of pages, which is shorter then. Where it writes, it copies 4 kB, as ever.
+    """
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    with open("/proc/self/maps") as file:
+        regions = [line.split(None, 5) for line in file]
+    for region in regions:
+        if region[1] == "rw-p" and region[4] == "0":  # no file
+            begin, end = (int(word, 16) for word in region[0].split("-"))
+            madvise(begin, end - begin, _MADV_COLLAPSE)
 
 
 def _loaded_files() -> dict[str, tuple[int, int]]:

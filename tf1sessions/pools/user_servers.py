@@ -9,7 +9,6 @@ that it preloads, each Python, and each copy of this package. Linux only.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import signal
 import socket
@@ -19,15 +18,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError, WorkerStartError
 from tf1sessions.pools import messages
+from tf1sessions.pools.boot import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.cold_starts import INSPECT
-from tf1sessions.pools.fork_server_main import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.job_processes import MARK, server_mark
 
 __all__ = ["IDLE_SECS", "PRELOADS", "UserServer", "find", "folder", "named", "running"]
@@ -49,8 +48,7 @@ _SOCKET_SECS = 1.0  # between the lock that keeps others from starting and the s
 _POLL_SECS = 0.01
 
 
-@dataclass(frozen=True)
-class UserServer:
+class UserServer(NamedTuple):
     """One of the user's servers; it need not be there yet."""
 
     name: str  # a key of PRELOADS
@@ -75,7 +73,7 @@ class UserServer:
             OSError: The folder cannot be used.
             WorkerStartError: It does not start.
         """
-        from tf1sessions.pools.user_server_main import surroundings  # for Linux only
+        from tf1sessions.pools.surroundings import surroundings  # for Linux only
 
         connection = self._call() or self._start(env, IDLE_SECS)
         hello = {"do": "serve", "mark": mark, "env": dict(env), "surroundings": surroundings()}
@@ -184,7 +182,8 @@ def named(name: str) -> UserServer:
     Raises:
         OSError: The folder cannot be used.
     """
-    which = hashlib.sha256("\0".join([sys.executable, sys.version, PACKAGE_PARENT]).encode()).hexdigest()[:12]
+    parts = (sys.executable, sys.version, PACKAGE_PARENT)
+    which = "".join(f"{zlib.crc32(os.fsencode(part)):08x}" for part in parts)
     return UserServer(name, folder() / f"{name}-{which}.sock")
 
 

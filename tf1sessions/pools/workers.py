@@ -7,8 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tf1sessions.errors import WorkerDiedError, WorkerStartError
 
@@ -32,8 +31,7 @@ class Link(Protocol):
     def kill(self, number: int) -> None: ...
 
 
-@dataclass(frozen=True)
-class WorkerSpec:
+class WorkerSpec(NamedTuple):
     """The task of a worker, with its environment, folder and streams.
 
     Attributes:
@@ -59,8 +57,7 @@ class WorkerSpec:
     stderr: int
 
 
-@dataclass(frozen=True)
-class WorkerResult:
+class WorkerResult(NamedTuple):
     """The end of a worker.
 
     Attributes:

@@ -1,7 +1,7 @@
 """TensorFlow's deprecation warnings, kept out of a program's output: a queue's few lines of output drown in them.
 
-:func:`divert` has what TensorFlow's own handler would print of them written to a file beside the job's log, which
-:func:`count` counts for the job's record. Handlers that the program itself adds get them as ever.
+:func:`divert` has what TensorFlow's own handler would print of them written to a file beside the job's log; for the
+job's record logs.py counts them. Handlers that the program itself adds get them as ever.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 
 from tf1sessions.files import open_own
 
-__all__ = ["count", "divert"]
+__all__ = ["divert"]
 
 
 class _IntoFile(logging.Filter):
@@ -40,12 +40,3 @@ def divert(path: str) -> None:
     """Writes deprecation warnings to this file from now on. TensorFlow must be imported. Once a process."""
     for handler in logging.getLogger("tensorflow").handlers:
         handler.addFilter(_IntoFile(path))
-
-
-def count(path: str | os.PathLike[str]) -> int:
-    """Return the number of warnings in a file; 0 when there is none."""
-    try:
-        with open(open_own(path, os.O_RDONLY), encoding="utf-8", errors="replace") as file:
-            return sum(line.startswith("WARNING:tensorflow:") for line in file)
-    except OSError:
-        return 0

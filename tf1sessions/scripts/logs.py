@@ -1,4 +1,4 @@
-"""Reads the ends of jobs' logs, to show them: only the last bytes of a file are read, however long it is.
+"""Reads the ends of jobs' logs, to show them: only the last bytes of a log are read, however long it is.
 
 Logs are bytes that any program may have written. What is returned is text that a terminal shows and does not act on.
 Everything here may be called from any thread, while the log grows.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tf1sessions.files import open_own
 
-__all__ = ["error_line", "last_line", "log_tail", "our_messages", "traceback_tail"]
+__all__ = ["count_deprecations", "error_line", "last_line", "log_tail", "our_messages", "traceback_tail"]
 
 #: How many characters of an error's line are kept. Arbitrary.
 _LONGEST = 500
@@ -112,3 +112,12 @@ def traceback_tail(path: Path, limit: int = 20) -> list[str]:
     if len(found) > limit:
         found = [found[0], "  ...", *found[-(limit - 2) :]]
     return found
+
+
+def count_deprecations(path: Path) -> int:
+    """Return the number of warnings in a file of TensorFlow's deprecation warnings; 0 when there is none."""
+    try:
+        with open(open_own(path, os.O_RDONLY), encoding="utf-8", errors="replace") as file:
+            return sum(line.startswith("WARNING:tensorflow:") for line in file)
+    except OSError:
+        return 0

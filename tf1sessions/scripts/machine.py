@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tf1sessions.errors import MemoryPlanError
 from tf1sessions.scripts.jobs import Job
-from tf1sessions.sessions import gpus
-from tf1sessions.sessions.division import CONTEXT_MB, divide, mps_environment
 from tf1sessions.sessions.machine import available_memory, usable_cores
+
+if TYPE_CHECKING:  # a run of a single job asks for no GPUs, and starts sooner
+    from tf1sessions.sessions import gpus
 
 __all__ = [
     "JOB_MEMORY_BYTES",
@@ -26,6 +28,8 @@ JOB_MEMORY_BYTES = 1_200_000_000
 
 def default_parallel(jobs: int, root: Path = Path("/")) -> int:
     """Return the number of ``jobs`` to run at once without -j: what cores and memory allow, at least 1."""
+    if jobs <= 1:
+        return 1
     memory = available_memory(root)
     by_memory = jobs if memory is None else memory // JOB_MEMORY_BYTES
     return max(1, min(jobs, usable_cores(root), by_memory))
@@ -37,6 +41,8 @@ def default_share(jobs: int, machine: gpus.Machine) -> float:
     Any job may use any GPU, so the fullest one decides. Where there is no GPU, or too little is free on it for so many
     jobs, it is 1 / jobs: TensorFlow will say what it lacks.
     """
+    from tf1sessions.sessions.division import divide
+
     try:
         plans = [divide(machine, jobs, gpus=(gpu.index,), environ={}) for gpu in machine.gpus]
     except MemoryPlanError:
@@ -60,6 +66,8 @@ def mps_share(jobs: int, machine: gpus.Machine, fraction: float | None, limit_mb
     """
     if not machine.mps or not machine.gpus:
         return {}
+    from tf1sessions.sessions.division import CONTEXT_MB, mps_environment
+
     sizes = {gpu: gpu.total_mb * fraction if fraction else 0.0 for gpu in machine.gpus}
     if limit_mb:
         sizes = dict.fromkeys(machine.gpus, float(limit_mb))

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import io
 import os
 import tarfile
@@ -79,7 +78,7 @@ class ScriptWorker:
                 files[there] = file.read()
         assert result is not None
         return {
-            "result": dataclasses.asdict(result),
+            "result": result._asdict(),
             "files": files,
             "written": self._written(here, before),
             "cold_reasons": handle.cold_reasons,

@@ -3,12 +3,12 @@
 Runs in the process of the command line (or of whoever calls :func:`run_jobs`); no TensorFlow here. Flow::
 
     jobs -> RunFolder (logs, jobs.json)
-         -> _RunLoop, one thread: decides all, owns all state; other threads only put messages into its inbox
-              a starter thread:      WorkerServer.wait_ready       -> _Ready or _Broken
-              a watcher thread a job: WorkerServer.spawn, then wait -> _Spawned, _Ended
-              a thread of WorkerServer: its on_note                 -> Note
-              signal handlers, other threads: Run.interrupt        -> _InterruptAsked, _PassedOn
-              listeners, other threads: Run.complete, Run.fail     -> _Completed, _Failed
+         -> _RunLoop, one thread: decides all, owns all state; others only put calls of its methods into its inbox
+              a starter thread:      WorkerServer.wait_ready       -> on_ready(), or an error
+              a watcher thread a job: WorkerServer.spawn, then wait -> on_spawned(), on_exited(), on_ended()
+              a thread of WorkerServer: its on_note                 -> on_note()
+              signal handlers, other threads: Run.interrupt        -> on_interrupt(), pass_on(), suspend(), resize()
+              listeners, other threads: Run.complete, Run.fail     -> complete(), stop_all()
          -> listener(event), called in that one thread only
          -> RunSummary
 
@@ -19,6 +19,7 @@ then, the run says so and goes on without it.
 
 from __future__ import annotations
 
+import functools
 import os
 import queue
 import signal
@@ -34,7 +35,7 @@ from tf1sessions.errors import ConfigError, Tf1SessionsError, WorkerDiedError, W
 from tf1sessions.pools.fork_server import WorkerResult, WorkerSpec
 from tf1sessions.pools.resource_limits import limit_step, start_error
 from tf1sessions.pools.workers import signal_name_of
-from tf1sessions.scripts import caller_signals, deprecations
+from tf1sessions.scripts import caller_signals
 from tf1sessions.scripts.events import (
     Continued,
     Event,
@@ -50,13 +51,12 @@ from tf1sessions.scripts.events import (
 )
 from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
 from tf1sessions.scripts.jobs import QUEUE_GRACE_SECS, Job, JobSettings, check_job
-from tf1sessions.scripts.logs import error_line, our_messages
+from tf1sessions.scripts.logs import count_deprecations, error_line, our_messages
 from tf1sessions.scripts.machine import default_parallel, default_share, may_use_gpus, mps_share, usable_cores
 from tf1sessions.scripts.payload import ProgramPayload, ProgramSettings
 from tf1sessions.scripts.run_settings import RunSettings
 from tf1sessions.scripts.servers import Handle, base_environment
 from tf1sessions.scripts.streams import Tee
-from tf1sessions.sessions import gpus
 
 __all__ = ["Run", "RunSettings", "run_jobs"]
 
@@ -92,69 +92,6 @@ def run_jobs(
     return Run(jobs, settings, listener).run()
 
 
-@dataclass(frozen=True)
-class _Ready:
-    seconds: float
-
-
-@dataclass(frozen=True)
-class _Broken:
-    error: BaseException
-
-
-@dataclass(frozen=True)
-class _Spawned:
-    active: _Active
-    handle: Handle
-
-
-@dataclass(frozen=True)
-class _Exited:
-    """The job's processes are over; what they wrote may still be on its way to the caller's streams."""
-
-    active: _Active
-
-
-@dataclass(frozen=True)
-class _Ended:
-    active: _Active
-    result: WorkerResult | BaseException
-    lost: str | None = None
-
-
-@dataclass(frozen=True)
-class _InterruptAsked:
-    signum: int
-
-
-@dataclass(frozen=True)
-class _PassedOn:
-    signum: int
-
-
-@dataclass(frozen=True)
-class _Completed:
-    index: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class _Failed:
-    reason: str
-
-
-@dataclass(frozen=True)
-class _Resized: ...
-
-
-@dataclass(frozen=True)
-class _Suspended: ...
-
-
-_FromOutside = _InterruptAsked | _PassedOn | _Completed | _Failed | _Resized | _Suspended
-_Message = _Ready | _Broken | _Spawned | _Exited | _Ended | _FromOutside | Note
-
-
 @dataclass(eq=False)
 class _Active:
     """One attempt of a job. Only the loop's thread touches it."""
@@ -183,6 +120,10 @@ class _Ending:
     killed: bool = False
 
 
+_Message = Callable[["_RunLoop"], None]
+"""What another thread, a listener or a signal handler has for the loop: a call of one of its methods."""
+
+
 class Run:
     """One run. :meth:`run` is called once; :meth:`interrupt` by any thread or signal handler, at any time.
 
@@ -208,31 +149,31 @@ class Run:
 
     def interrupt(self, signum: int = signal.SIGINT) -> None:
         """Ends the run: jobs get the signal and a grace; a second call kills them. Returns at once."""
-        self._inbox.put(_InterruptAsked(signum))
+        self._inbox.put(lambda loop: loop.on_interrupt(signum))
 
     def complete(self, index: int, reason: str) -> None:
         """Ends a job that has done its part, and counts it as done. Returns at once; for any thread or listener."""
-        self._inbox.put(_Completed(index, reason))
+        self._inbox.put(lambda loop: loop.complete(index, reason))
 
     def fail(self, reason: str) -> None:
         """Ends the run as one whose jobs cannot succeed. Returns at once; for any thread or listener."""
-        self._inbox.put(_Failed(reason))
+        self._inbox.put(lambda loop: loop.stop_all(reason))
 
     def note(self, text: str, index: int | None = None) -> None:
         """Shows the listener a :class:`Note`, in the run's own thread. For any thread and the listener."""
-        self._inbox.put(Note(text, index))
+        self._inbox.put(lambda loop: loop.on_note(Note(text, index)))
 
     def resize(self) -> None:
         """Pass the caller's new terminal size to a single job's terminal. For any thread or signal handler."""
-        self._inbox.put(_Resized())
+        self._inbox.put(_RunLoop.resize)
 
     def pass_on(self, signum: int) -> None:
         """Sends a signal to the jobs that run; where none does, it ends the run. For any thread or signal handler."""
-        self._inbox.put(_PassedOn(signum))
+        self._inbox.put(lambda loop: loop.pass_on(signum))
 
     def suspend(self) -> None:
         """Stops the jobs and this process until it is continued, as Ctrl-Z does. For any thread or signal handler."""
-        self._inbox.put(_Suspended())
+        self._inbox.put(_RunLoop.suspend)
 
     @contextmanager
     def heeding_signals(self) -> Iterator[None]:
@@ -312,13 +253,18 @@ class _RunLoop:
         self._waiting = deque(index for index, record in enumerate(folder.records) if record.state == "pending")
         self._active: list[_Active] = []
         self._interrupts: list[int] = []
+        self._is_ready = False  # the server can make processes
         self._is_stopping = False  # what fails now is not started again
         self._is_short = False  # the system had no more for a job, and the user knows
         self.output_lost = False
         count = len(self._waiting)
         self._parallel = min(settings.parallel or default_parallel(count), max(1, count))
         self._share: float | None = None
-        self._machine = gpus.look() if self._parallel > 1 and not settings.elsewhere else None
+        self._machine = None
+        if self._parallel > 1 and not settings.elsewhere:
+            from tf1sessions.sessions import gpus  # here: a run of a single job starts sooner
+
+            self._machine = gpus.look()
         on_gpus = sum(may_use_gpus(jobs[index]) for index in self._waiting)
         self._sharers = max(1, min(self._parallel, on_gpus))  # how many share the GPUs
         if self._machine is not None:
@@ -327,7 +273,7 @@ class _RunLoop:
         first = jobs[self._waiting[0]].settings if self._waiting else JobSettings()
         self._base_env = base_environment(fast_kernels=bool(first.fast_kernels))
         self._server = settings.server(self._base_env)
-        self._server.on_note = lambda text: inbox.put(Note(text))
+        self._server.on_note = lambda text: inbox.put(lambda loop: loop.on_note(Note(text)))
 
     @property
     def interrupted_by(self) -> int | None:
@@ -352,43 +298,31 @@ class _RunLoop:
     # The loop --------------------------------------------------------------------------------------------------------
 
     def _handle_messages(self) -> None:
-        ready = False
         while self._active or self._waiting:
-            while ready and self._waiting and len(self._active) < self._parallel:
+            while self._is_ready and self._waiting and len(self._active) < self._parallel:
                 self._launch(self._waiting.popleft())
             try:
                 message = self._inbox.get(timeout=self._until_next_step())
             except queue.Empty:
                 self._take_due_steps()
-                continue
-            if isinstance(message, _Ready):
-                ready = True
-                self._listener(ServerReady(message.seconds))
-            elif isinstance(message, _Broken):
-                raise message.error
-            elif isinstance(message, _Spawned):
-                self._on_spawned(message.active, message.handle)
-            elif isinstance(message, _Exited):
-                message.active.exited = True
-            elif isinstance(message, _Ended):
-                self._on_ended(message.active, message.result, message.lost)
-            elif isinstance(message, _InterruptAsked):
-                self._on_interrupt(message.signum)
-            elif isinstance(message, _PassedOn):
-                self._pass_on(message.signum)
-            elif isinstance(message, _Completed):
-                self._complete(message.index, message.reason)
-            elif isinstance(message, _Failed):
-                self._stop_all(message.reason)
-            elif isinstance(message, _Suspended):
-                self._suspend()
-            elif isinstance(message, Note):
-                self._make_room()
-                self._listener(message)
             else:
-                for active in self._active:
-                    if active.tee is not None:
-                        active.tee.resize()
+                message(self)
+
+    def on_ready(self, seconds: float) -> None:
+        """Start jobs from now on: the server has loaded TensorFlow."""
+        self._is_ready = True
+        self._listener(ServerReady(seconds))
+
+    def on_note(self, note: Note) -> None:
+        """Show the user a note."""
+        self._make_room()
+        self._listener(note)
+
+    def resize(self) -> None:
+        """Give a single job's terminal the size that the caller's has now."""
+        for active in self._active:
+            if active.tee is not None:
+                active.tee.resize()
 
     def _until_next_step(self) -> float:
         """Seconds until the loop has to act, or to look, by itself."""
@@ -409,10 +343,10 @@ class _RunLoop:
                 if not active.ending.killed:
                     self._kill(active)
                 else:
-                    self._on_ended(active, WorkError(f"did not end within {_KILL_SECS:g} s after SIGKILL"))
+                    self.on_ended(active, WorkError(f"did not end within {_KILL_SECS:g} s after SIGKILL"))
 
-    def _suspend(self) -> None:
-        """Stops the jobs, then this process; once it is continued, goes on, with the time limits put off."""
+    def suspend(self) -> None:
+        """Stop the jobs, then this process; once it is continued, goes on, with the time limits put off."""
         self._listener(Suspending())
         began = time.monotonic()
         self._signal_all(signal.SIGSTOP)  # which alone stops jobs too: in their sessions SIGTSTP is ignored
@@ -467,8 +401,6 @@ class _RunLoop:
         now = time.monotonic()
         limit = job.settings.time_limit
         active = _Active(index, log, log_start, tee, now, None if limit is None else now + limit)
-        self._active.append(active)
-        self._folder.update(index, state="running", attempts=attempt)
         spec = WorkerSpec(
             name=job.name,
             target=settings.target,
@@ -485,10 +417,10 @@ class _RunLoop:
         try:
             active.watcher.start()
         except RuntimeError:
-            self._active.remove(active)
-            self._folder.update(index, state="pending", attempts=attempt - 1)
             os.close(log)
             raise
+        self._active.append(active)
+        self._folder.update(index, state="running", attempts=attempt)  # while the job's process is made
 
     def _open_log(self, index: int) -> tuple[int, int]:
         """The log of a job, and where this attempt's part of it begins. The null device where there can be none."""
@@ -572,12 +504,15 @@ class _RunLoop:
         if active.tee is not None:
             active.tee.give_up()
 
-    def _on_spawned(self, active: _Active, handle: Handle) -> None:
+    def on_spawned(self, active: _Active, handle: Handle) -> None:
+        """Take in that an attempt has a process."""
         if active not in self._active:  # given up long ago
             handle.kill()
             return
         active.handle = handle
-        record = self._folder.update(active.index, cold_reasons=handle.cold_reasons)
+        record = self._folder.records[active.index]
+        if handle.cold_reasons:
+            record = self._folder.update(active.index, cold_reasons=handle.cold_reasons)
         self._listener(JobStarted(active.index, record, handle.pid))
         if active.ending is not None:
             if active.ending.killed:
@@ -587,7 +522,12 @@ class _RunLoop:
         for signum in active.passed_on:
             handle.pass_on(signum)
 
-    def _on_ended(self, active: _Active, result: WorkerResult | BaseException, lost: str | None = None) -> None:
+    def on_exited(self, active: _Active) -> None:
+        """Take in that an attempt's processes are over; what they wrote may still be on its way to the caller."""
+        active.exited = True
+
+    def on_ended(self, active: _Active, result: WorkerResult | BaseException, lost: str | None = None) -> None:
+        """Take in how an attempt has ended, and why its log may be incomplete."""
         if active not in self._active:
             return
         self._make_room()
@@ -609,7 +549,7 @@ class _RunLoop:
         log_path, start = self._folder.log_path(index), active.log_start
         changes |= {
             "warnings": our_messages(log_path, start),
-            "deprecations": deprecations.count(self._folder.deprecations_path(index)),
+            "deprecations": count_deprecations(self._folder.deprecations_path(index)),
             "error": None if changes["state"] != "failed" else error_line(log_path, start, changes["exit_code"]),
         }
         job = self._jobs[index]
@@ -629,7 +569,8 @@ class _RunLoop:
             return not os.statvfs(self._folder.path).f_bavail
         return False
 
-    def _complete(self, index: int, reason: str) -> None:
+    def complete(self, index: int, reason: str) -> None:
+        """End a job that has done its part, and count it as done."""
         if index in self._waiting:
             self._waiting.remove(index)
             self._listener(JobEnded(index, self._folder.update(index, state="done", reason=reason), False))
@@ -638,9 +579,10 @@ class _RunLoop:
                 self._end(active, "done", reason, signal.SIGTERM)
 
     def _stop_after_failure(self, failed: JobRecord) -> None:
-        self._stop_all(f"{failed.name} {failed.state} (fail fast)")
+        self.stop_all(f"{failed.name} {failed.state} (fail fast)")
 
-    def _stop_all(self, reason: str) -> None:
+    def stop_all(self, reason: str) -> None:
+        """End the run: what runs is ended, and what waits is skipped."""
         self._is_stopping = True
         while self._waiting:
             index = self._waiting.popleft()
@@ -650,7 +592,8 @@ class _RunLoop:
             if active.ending is None and not active.exited:
                 self._end(active, "cancelled", reason, signal.SIGTERM)
 
-    def _on_interrupt(self, signum: int) -> None:
+    def on_interrupt(self, signum: int) -> None:
+        """End the run by a signal to its jobs; a second time kill them."""
         self._interrupts.append(signum)
         self._waiting.clear()
         if signum != signal.SIGINT:  # of which a single job's user sees nothing
@@ -671,10 +614,11 @@ class _RunLoop:
         if any(active.tee is not None and active.tee.take_begun_line() for active in self._active):
             self._listener(UnendedLine())
 
-    def _pass_on(self, signum: int) -> None:
+    def pass_on(self, signum: int) -> None:
+        """Send a signal to the jobs that run."""
         running = [active for active in self._active if not active.exited]
         if not running or (signum == signal.SIGQUIT and len(self._jobs) > 1):  # a terminal's Ctrl-\ is for all of them
-            self._on_interrupt(signum)
+            self.on_interrupt(signum)
             return
         for active in running:
             if active.handle is None:
@@ -699,27 +643,32 @@ class _RunLoop:
         try:
             self._server.wait_ready(self._settings.start_secs)
         except BaseException as error:  # handed to the loop, which raises it
-            self._inbox.put(_Broken(error))
+            self._inbox.put(functools.partial(_raise, error))
         else:
-            self._inbox.put(_Ready(time.monotonic() - began))
+            seconds = time.monotonic() - began
+            self._inbox.put(lambda loop: loop.on_ready(seconds))
 
     def _watch(self, active: _Active, spec: WorkerSpec) -> None:
         result: WorkerResult | BaseException | None
         try:
             handle = self._server.spawn(spec)
-            self._inbox.put(_Spawned(active, handle))
+            self._inbox.put(lambda loop: loop.on_spawned(active, handle))
             result = handle.wait()
             assert result is not None, "wait() without a timeout gives a result"
         except BaseException as error:  # handed to the loop, which records it
             result = error
-        self._inbox.put(_Exited(active))
+        self._inbox.put(lambda loop: loop.on_exited(active))
         lost = active.tee.finish() if active.tee is not None else None
         try:
             self._folder.restore_log(active.log, self._folder.log_path(active.index))
         except OSError as error:
             lost = lost or f"its log was deleted, and cannot be written again: {error}"
         os.close(active.log)
-        self._inbox.put(_Ended(active, result, lost))
+        self._inbox.put(lambda loop: loop.on_ended(active, result, lost))
+
+
+def _raise(error: BaseException, loop: _RunLoop) -> None:
+    raise error
 
 
 def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Protocol
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.user_servers import PRELOADS
 
-__all__ = ["Handle", "Server", "bare_server", "base_environment", "script_server"]
+__all__ = ["EarlyServer", "Handle", "Server", "bare_server", "base_environment", "script_server"]
 
 
 class Handle(Protocol):
@@ -47,6 +47,30 @@ class Server(Protocol):
 def script_server(env: Mapping[str, str]) -> Server:
     """The server that TF1 scripts run under, with TensorFlow preloaded; the user's where that is warm."""
     return WorkerServer(PRELOADS["scripts"], env, users=True)
+
+
+class EarlyServer:
+    """A :func:`script_server` that has started before its run is made, which goes on meanwhile. Use it in ``with``.
+
+    Call it as :func:`script_server` is called.
+
+    Args:
+        fast_kernels: As for :func:`base_environment`.
+    """
+
+    def __init__(self, fast_kernels: bool) -> None:
+        self._env = base_environment(fast_kernels)
+        self._server = script_server(self._env)
+        self._server.start()
+
+    def __call__(self, env: Mapping[str, str]) -> Server:
+        return self._server if env == self._env else script_server(env)
+
+    def __enter__(self) -> EarlyServer:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._server.close()
 
 
 def bare_server(env: Mapping[str, str]) -> Server:
