@@ -17,7 +17,7 @@ item = queue.dequeue()
 
 
 def feed():
-    for number in range(8):
+    for number in range(20):
         with graph.as_default():
             enqueue = queue.enqueue([np.full([2], number)])  # A
         sess.run(enqueue)  # C
@@ -26,6 +26,6 @@ def feed():
 with tf.Session() as sess:
     feeder = threading.Thread(target=feed)
     feeder.start()
-    for _ in range(8):
+    for _ in range(20):
         sess.run(item)  # B
     feeder.join()
