@@ -401,6 +401,8 @@ class _RunLoop:
         now = time.monotonic()
         limit = job.settings.time_limit
         active = _Active(index, log, log_start, tee, now, None if limit is None else now + limit)
+        self._active.append(active)
+        self._folder.update(index, state="running", attempts=attempt)  # on the disk before the job can do anything
         spec = WorkerSpec(
             name=job.name,
             target=settings.target,
@@ -417,10 +419,10 @@ class _RunLoop:
         try:
             active.watcher.start()
         except RuntimeError:
+            self._active.remove(active)
+            self._folder.update(index, state="pending", attempts=attempt - 1)
             os.close(log)
             raise
-        self._active.append(active)
-        self._folder.update(index, state="running", attempts=attempt)  # while the job's process is made
 
     def _open_log(self, index: int) -> tuple[int, int]:
         """The log of a job, and where this attempt's part of it begins. The null device where there can be none."""
@@ -511,7 +513,7 @@ class _RunLoop:
             return
         active.handle = handle
         record = self._folder.records[active.index]
-        if handle.cold_reasons:
+        if handle.cold_reasons != record.cold_reasons:  # of an earlier attempt
             record = self._folder.update(active.index, cold_reasons=handle.cold_reasons)
         self._listener(JobStarted(active.index, record, handle.pid))
         if active.ending is not None:
