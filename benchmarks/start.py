@@ -63,12 +63,19 @@ def commands() -> dict[str, Call]:
     }
 
 
+def runtime_folder(folder: str) -> str:
+    """The folder of the warm server; not the scripts' own, where its "tf1sessions" would hide the package."""
+    path = Path(folder, "runtime")
+    path.mkdir(mode=0o700, exist_ok=True)
+    return str(path)
+
+
 def scripts(folder: str, oracle: str | None) -> dict[str, Call]:
     """A small script, and what it is compared with."""
     path = Path(folder, "small.py")
     path.write_text(SCRIPT)
     run = [sys.executable, "-m", "tf1sessions", "run", "--out"]
-    runtime = {"XDG_RUNTIME_DIR": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    runtime = {"XDG_RUNTIME_DIR": runtime_folder(folder), "TF_CPP_MIN_LOG_LEVEL": "3"}
     # A run folder holds one run: each call names a new one, after its process.
     cold, warm = (["sh", "-c", 'exec "$@" "$0-$$" small.py', kind, *run] for kind in ("cold", "warm"))
     found: dict[str, Call] = {
@@ -95,7 +102,7 @@ def main() -> int:
                 measure(scripts(folder, given.oracle), given.scripts)
             finally:
                 stop = [sys.executable, "-m", "tf1sessions", "warm", "stop"]
-                seconds(stop, {"XDG_RUNTIME_DIR": folder})
+                seconds(stop, {"XDG_RUNTIME_DIR": runtime_folder(folder)})
                 os.chdir("/")
     return 0
 
