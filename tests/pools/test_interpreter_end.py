@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -106,10 +107,6 @@ ALONE = {
         c.strdup.restype = ctypes.c_void_p
         vars(c)['atexit'] = c['__cxa_atexit']
         c.atexit(c.puts, ctypes.c_void_p(c.strdup(b'from a handler')), None)
-        """,
-    "what an extension has Python call last": """
-        import ctypes, wrapt
-        ctypes.pythonapi.Py_AtExit(ctypes.CDLL(None).abort)
         """,
     "more of the library": "import csv, unittest, xml.dom.minidom, wave, concurrent.futures.process\na = Noted('a')",
 }
@@ -228,6 +225,13 @@ def test_modules_that_refer_to_something_of_the_jobs_are_taken_apart(
     by_python, as_job, taken_apart = both_ends(server, folder, STAYS[name])
     assert as_job == by_python
     assert taken_apart
+
+
+def test_what_an_extension_has_python_call_last_is_called(server: WorkerServer, folder: Path) -> None:
+    """Whether the server's modules are taken apart rests on the extension, which may refer to something of theirs."""
+    source = "import ctypes, wrapt\nctypes.pythonapi.Py_AtExit(ctypes.CDLL(None).abort)"
+    by_python, as_job, _ = both_ends(server, folder, source)
+    assert as_job == by_python and as_job[0] == -signal.SIGABRT
 
 
 def test_without_the_hook_the_end_is_pythons_own(server: WorkerServer, folder: Path) -> None:

@@ -169,9 +169,14 @@ import tf1sessions.scripts
 tf1sessions.scripts.install()
 loaded_early = [name for name in ("numpy", "tensorflow", "keras") if name in sys.modules]
 import numpy as np
+def lacks(name):
+    try:
+        return not hasattr(np, name)
+    except RuntimeError:  # of NumPy 1.26, for a name that it has removed
+        return True
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    missing = [name for name in open(sys.argv[1]).read().split() if not hasattr(np, name)]
+    missing = list(filter(lacks, open(sys.argv[1]).read().split()))
 report(loaded_early=loaded_early, missing=missing)
 printed = []
 def show():
