@@ -207,6 +207,82 @@ def test_sound_graphs_pass(found: dict[str, Any]) -> None:
     assert (found["sound"], found["functions"], found["loop"]) == ("passed", "passed", "passed")
 
 
+_COMPUTED = """
+import numpy as np
+import tf1sessions as t1
+
+tf = t1.tf1
+
+def load(make, **named):
+    with tf.Graph().as_default() as graph:
+        make(tf.placeholder(tf.float32, [4], name="x"))
+    graph_def = graph.as_graph_def()
+    node = graph_def.node.add(name="late", op=named.pop("op"), input=named.pop("input"))
+    for key, value in named.items():
+        node.attr[key].CopyFrom(value)
+    with open("model.pb", "wb") as file:
+        file.write(graph_def.SerializeToString())
+    try:
+        t1.load("model.pb", outputs=["late:0"], allow_ops=None).close()
+    except t1.errors.ModelError as error:
+        return str(error)
+    return "loads"
+
+number, types = (lambda n: tf.AttrValue(i=n)), tf.AttrValue()
+types.list.type.append(1)
+split = dict(op="SplitV", T=tf.AttrValue(type=1), Tlen=tf.AttrValue(type=3), num_split=number(1))
+parts = dict(split, input=["x", "sizes", "axis"])
+dequeue = dict(op="QueueDequeueManyV2", input=["fifo_queue", "count"], component_types=types)
+
+def sizes(make):
+    return lambda x: (tf.constant(0, name="axis"), tf.identity(make(x), name="sizes"))
+
+def count(make):
+    return lambda x: (tf.FIFOQueue(9, tf.float32, []), tf.identity(make(x), name="count"))
+
+def in_a_function(x):
+    @tf.function(input_signature=[tf.TensorSpec([4])])
+    def parted(x):
+        return tf.split(x, tf.constant([4]), 0)[0]
+    tf.identity(parted(x), name="y")
+
+report(
+    constant=load(sizes(lambda x: tf.constant(4)), **parts),
+    computed=load(sizes(lambda x: tf.constant(3) + 1), **parts),
+    from_a_shape=load(sizes(lambda x: tf.rank(x) * 4), **parts),
+    counts=load(count(lambda x: tf.shape(x)[:1] + [2, 3]), **dequeue),
+    right=load(sizes(lambda x: tf.shape(x)), **parts),
+    right_count=load(count(lambda x: tf.rank(x)), **dequeue),
+)
+with tf.Graph().as_default() as graph:
+    in_a_function(tf.placeholder(tf.float32, [4], name="x"))
+graph_def = graph.as_graph_def()
+def write_and_call():
+    with open("function.pb", "wb") as file:
+        file.write(graph_def.SerializeToString())
+    with t1.load("function.pb", outputs=["y:0"]) as model:
+        return model(x=np.arange(4.0))["y"].tolist()
+report(right_function=write_and_call())
+for node in graph_def.library.function[0].node_def:
+    if node.op == "Const" and node.attr["value"].tensor.tensor_shape.dim:
+        node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(4))
+        node.attr.pop("_output_shapes", None)
+try:
+    report(function=write_and_call())
+except t1.errors.ModelError as error:
+    report(function=str(error))
+"""
+
+
+def test_operands_that_tensorflow_computes_while_it_imports(run_python: Callable[..., PythonRun]) -> None:
+    """TensorFlow 2.21: "Check failed", aborts, where such an operand of SplitV or a dequeue has another rank."""
+    found = run_python(_COMPUTED).results
+    for name in ("constant", "computed", "from_a_shape", "function"):
+        assert "Shape must be rank 1 but is rank 0" in found.pop(name)
+    assert "Shape must be rank 0 but is rank 1" in found.pop("counts")
+    assert found == {"right": "loads", "right_count": "loads", "right_function": [0.0, 1.0, 2.0, 3.0]}
+
+
 @pytest.mark.slow
 def test_damaged_models_end_in_errors_of_ours() -> None:
     """600 damaged models, one process. A case that kills it or escapes is repeated by its number: see fuzzing.py."""

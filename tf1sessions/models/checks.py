@@ -17,9 +17,10 @@ from typing import Any
 from tf1sessions.errors import ModelFileError
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.graph_index import function_values, functions_named, node_of, tensor_name
+from tf1sessions.models.upgrades.rewriting import Graph, LocatedNode, attr_value, connect, inputs_of
 from tf1sessions.runtime import private, tf
 
-__all__ = ["check", "is_type"]
+__all__ = ["check", "is_type", "with_checked_ranks"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 #: What TensorFlow can address.
@@ -152,23 +153,64 @@ def _base(dtype: int) -> int:
     return dtype - 100 if dtype > 100 else dtype
 
 
-#: Operands that TensorFlow reads without looking, if they are constants, while it imports or optimises a graph: as a
-#: single value, or as a vector.
-_SINGLE = {("Switch", 1), ("RefSwitch", 1)}
-_SINGLE |= {(f"QueueDequeue{many}{version}", 1) for many in ("Many", "UpTo") for version in ("", "V2")}
-_VECTORS = {("SplitV", 1)}
+#: Operands that TensorFlow reads without looking at their rank, if it can compute them while it imports or optimises a
+#: graph: operation and number of the input -> the rank that it takes.
+_RANKS = {("Switch", 1): 0, ("RefSwitch", 1): 0, ("SplitV", 1): 1}
+_RANKS |= {(f"QueueDequeue{many}{version}", 1): 0 for many in ("Many", "UpTo") for version in ("", "V2")}
+#: Those for which not even the inference of shapes looks.
+_NEVER_LOOKED_AT = {op: rank for (op, _), rank in _RANKS.items() if "Switch" not in op}
 
 
 def _operands(node: Any, nodes: dict[str, Any]) -> Iterator[str]:
     for index, entry in enumerate(node.input):
+        rank = _RANKS.get((node.op, index))
         source = nodes.get(node_of(entry))
-        if source is None or source.op != "Const":
+        if rank is None or source is None or source.op != "Const":
             continue
         dims = [dim.size for dim in source.attr["value"].tensor.tensor_shape.dim]
-        if (node.op, index) in _SINGLE and math.prod(dims) != 1:
-            yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for a single value"
-        if (node.op, index) in _VECTORS and len(dims) != 1:
-            yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for a vector"
+        if (math.prod(dims) != 1) if rank == 0 else (len(dims) != rank):
+            wanted = "a single value" if rank == 0 else "a vector"
+            yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for {wanted}"
+
+
+def with_checked_ranks(graph_def: Any) -> Any:
+    """Return the graph with an EnsureShape before each operand that TensorFlow would read without looking at its rank.
+
+    An operand may be computed, from constants or from shapes, which TensorFlow does while it imports the graph; with
+    EnsureShape a wrong rank is an error of the import, in functions too, where it would end the process.
+
+    Args:
+        graph_def: One that :func:`check` has passed. It is not changed; the same object is returned where there are no
+            such operands but constants.
+    """
+
+    def unchecked(graph: Graph) -> list[LocatedNode]:
+        places = [place for op in _NEVER_LOOKED_AT for place in graph.places.get(op, ())]
+        return [place for place in places if len(inputs_of(place.node)[0]) > 1 and not is_constant(graph, place)]
+
+    def is_constant(graph: Graph, place: LocatedNode) -> bool:  # check() has looked at it
+        source = graph.nodes.get(node_of(place.node.input[1])) if place.function is None else None
+        return source is not None and source.op == "Const"
+
+    if not unchecked(Graph(graph_def)):
+        return graph_def
+    copy = tf.GraphDef()
+    copy.CopyFrom(graph_def)
+    graph = Graph(copy)
+    for place in unchecked(graph):
+        node = place.node
+        operation = _operation(node.op)
+        dtype = (
+            _attr(node, operation, "Tlen").type
+            if operation and "Tlen" in operation.attrs
+            else tf.int32.as_datatype_enum
+        )
+        shape = tf.TensorShape([None] * _NEVER_LOOKED_AT[node.op]).as_proto()
+        data, _ = inputs_of(node)
+        attrs = {"T": attr_value(type=dtype), "shape": attr_value(shape=shape)}
+        ensured = graph.add(place, "rank", "EnsureShape", data[1:2], **attrs)
+        connect(node, [data[0], graph.outputs(place, ensured)[0], *data[2:]])
+    return copy
 
 
 # ---------------------------------------------------------------------------------------------------- definitions

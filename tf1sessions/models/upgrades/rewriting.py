@@ -183,7 +183,7 @@ def attr_value(**value: Any) -> Any:
     if kind in ("types", "ints"):
         made.list.SetInParent()
         (made.list.type if kind == "types" else made.list.i).extend(given)
-    elif kind in ("tensor", "func"):
+    elif kind in ("tensor", "func", "shape"):
         getattr(made, kind).CopyFrom(given)
     else:
         setattr(made, kind, given)
