@@ -201,6 +201,18 @@ def test_the_trace_is_whole_however_the_script_ends(record: Any, end: str, code:
         assert trace.ended.get("message", "") in ("", "ValueError: of the script", "no data")
 
 
+def test_the_code_of_a_script_is_there_as_long_as_its_operations(record: Any) -> None:
+    """Tracebacks of operations point to it: TensorFlow 2.21 ended the process where the recorder asked for one."""
+    text = (
+        "import sys, weakref\n"
+        "from tensorflow.python.client.session import Graph\n"
+        "code = weakref.ref(sys._getframe().f_code)\n"
+        "Graph.get_operations = lambda graph: print('freed' if code() is None else 'there') or []\n"
+    )
+    done = record(RUN + text)
+    assert done.returncode == 0 and set(done.stdout.split()) == {"0.0", "there"}, (done.stdout, done.stderr)
+
+
 def test_ctrl_c_in_the_midst_of_a_run(record: Any) -> None:
     text = RUN + "open('ready', 'w').close()\nwhile True:\n    sess.run('a:0')\n"
     with subprocess.Popen(**record.command(text)) as process:

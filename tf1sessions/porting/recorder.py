@@ -1351,6 +1351,10 @@ def _replace_handlers(before, after):
             signal.signal(signum, after)
 
 
+#: The code of the script. TensorFlow 2's tracebacks of operations point to it, and do not keep it.
+_kept = []
+
+
 def _run(path):
     """Runs a script as ``__main__``; returns what it raised, or None."""
     sys.modules["_recorder_of_tf1sessions"] = sys.modules["__main__"]  # Python 2 would clear this module
@@ -1360,6 +1364,7 @@ def _run(path):
     try:
         with open(path, "rb") as file:
             code = compile(file.read(), path, "exec", 0, True)
+        _kept.append(code)
         exec(code, main.__dict__)
         _wait_for_threads()
     except BaseException as error:

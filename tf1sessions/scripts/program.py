@@ -138,8 +138,14 @@ def _fresh_main() -> ModuleType:
     return main
 
 
+#: The code of the script. TensorFlow's tracebacks of operations point to it, and do not keep it: what runs at the end of
+#: the interpreter may ask for one.
+_kept: list[CodeType] = []
+
+
 def _run_script(main: ModuleType, path: str, display: str) -> None:
     code = _compile(path)
+    _kept.append(code)
     vars(main).update(__file__=path, __cached__=None, __loader__=importlib.machinery.SourceFileLoader("__main__", path))
     exec(code, vars(main))
 
