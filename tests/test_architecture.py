@@ -548,14 +548,14 @@ def defined_in(file: str) -> set[str]:
     }
 
 
-def not_followed(drawings: str) -> list[str]:
-    """Names what a reader of drawings does not find where the page says.
+def not_followed(section: str) -> list[str]:
+    """Names what a reader of a section, its drawings and its text, does not find where it says.
 
     A file without a folder is in the folder named last before it, and a function in the file named last before it.
     """
     folder, file, lost = "", "", []
     for found in re.finditer(
-        r"(?P<file>[\w/]+\.py\b)|(?P<folder>\b[\w/]+/)(?=\W)|(?<![\w.])(?P<name>[\w.]+)\(\)", drawings
+        r"(?P<file>[\w/]+\.py\b)|(?P<folder>\b[\w/]+/)(?=\W)|(?<![\w.])(?P<name>[\w.]+)\(\)", section
     ):
         if found["file"]:
             file = found["file"] if "/" in found["file"] else f"{folder}/{found['file']}"
@@ -570,9 +570,8 @@ def not_followed(drawings: str) -> list[str]:
 
 @pytest.mark.parametrize("title", re.findall(r"^## (.+)(?=\n\n```text)", ARCHITECTURE, re.MULTILINE))
 def test_a_flow_can_be_followed(title: str) -> None:
-    section = ARCHITECTURE.partition(f"## {title}\n")[2].partition("\n## ")[0]
-    drawings = "\n".join(re.findall(r"```text\n(.*?)```", section, re.DOTALL)).replace("train.py", "")
-    assert len(re.findall(r"\.py\b", drawings)) >= 7 and not_followed(drawings) == []
+    section = ARCHITECTURE.partition(f"## {title}\n")[2].partition("\n## ")[0].replace("train.py", "")
+    assert len(re.findall(r"\.py\b", section)) >= 7 and not_followed(section.replace("`", "")) == []
 
 
 def test_files_and_classes_that_the_architecture_page_names_are_there() -> None:
@@ -583,6 +582,26 @@ def test_files_and_classes_that_the_architecture_page_names_are_there() -> None:
     defined = {name for module in MODULES for name in re.findall(r"^ *class (\w+)", module.source, re.MULTILINE)}
     classes = set(re.findall(r"(?<![\w.])_?[A-Z][a-z]+(?:[A-Z][a-z]+)+\b(?!\.\w)", ARCHITECTURE))
     assert len(classes) > 20 and classes - defined == OF_OTHERS
+
+
+def members_of(source: str) -> set[str]:
+    """The methods and attributes of the classes of a module, as ``Class.member``."""
+    found = set()
+    for kind in (node for node in ast.walk(_tree(source)) if isinstance(node, ast.ClassDef)):
+        names = {node.id for node in _nodes(kind, late=False) if isinstance(node, ast.Name)}  # run = run
+        for node in ast.walk(kind):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                names.add(node.attr)
+        found |= {f"{kind.name}.{name}" for name in names}
+    return found
+
+
+def test_members_that_the_architecture_page_names_are_there() -> None:
+    named = set(re.findall(r"(?<![\w.])_?[A-Z]\w*[a-z]\w*\._?[a-z]\w*", ARCHITECTURE))
+    assert {"RunSettings.target", "WorkerServer.spawn"} < named
+    assert named - set().union(*(members_of(module.source) for module in MODULES)) == {"Session._run"}  # TensorFlow's
 
 
 # Names of others that the page has: TensorFlow's, those of its protos and of TensorFlow Serving's services.

@@ -10,7 +10,7 @@ below, and there are no circles::
     garbage.py         Python's collector of garbage, paused where much is made that stays
     source/            programs as text: files, notebooks, encodings, the meanings of names
     forks.py           the fork guard: an error in a forked child in which TensorFlow would hang
-    runtime.py         the only module of the library that imports TensorFlow; tf1; enable_v1_behavior()
+    runtime.py         the import of TensorFlow, for all but what runs in a script's process; tf1; enable_v1_behavior()
     sessions/          one graph and its session: GraphSession, compiled calls, memory plans
     pipelines/         concurrent work inside one session: Batcher, WorkQueue, QueuePipeline
     models/            models that TensorFlow 1 wrote: load(), inspection

@@ -1,4 +1,4 @@
-"""The only module of the library that imports TensorFlow.
+"""The import of TensorFlow, for all of the library but what runs in the process of a script (ARCHITECTURE.md, Rules).
 
 Everything else takes TensorFlow from here::
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tf1sessions.cli.inspect import without_tensorflow_s_remarks
 from tf1sessions.cli.programs import FiniteRange
 from tf1sessions.errors import UsageError
 from tf1sessions.texts import PrintableFormatter, printable
@@ -156,8 +155,7 @@ def serve(
     _log_to_terminal(access=not no_access_log)
     if host not in _LOOPBACK and settings.token is None:
         click.echo(f"Warning: whoever reaches {printable(host)} may ask, as there is no --token-file.", err=True)
-    with without_tensorflow_s_remarks():
-        pass
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # what TensorFlow says of the machine when the server imports it
 
     def started() -> None:
         scheme = "https" if settings.tls else "http"

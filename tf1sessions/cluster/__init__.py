@@ -7,12 +7,12 @@ In the caller's process, without TensorFlow::
     flags.py         the flags from which a program learns which task it is
     launching.py     runs the tasks, and decides when the cluster is done, or has failed
     marks.py         which tasks are through; for both sides
-    horovod_launch.py  the same for the ranks of a program that uses Horovod
+    horovod_launch.py  runs the ranks of a program that uses Horovod, and decides when they are done
     recipes.py       the command lines that start the same cluster on several machines
 
 In a task's process::
 
     task_main.py     runs the program, with its server bound to the loopback interface
     sync_tokens.py   lets the last worker of a SyncReplicasOptimizer go on
-    tf2_main.py      the same for programs of TensorFlow 2, by plain Python
+    tf2_main.py      runs a program of TensorFlow 2, by plain Python
 """

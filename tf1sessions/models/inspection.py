@@ -207,31 +207,31 @@ def _inspect(
 ) -> Inspection:
     graph_def = artifact.graph_def
     graph_index = GraphIndex(upgraded)
-    face, notes = _face(artifact, graph_index, signature)
-    feeds = [spec.tensor for spec in face.inputs.values()]
-    roots = [spec.tensor for spec in face.outputs.values() if node_of(spec.tensor) in graph_index.nodes]
+    chosen, notes = _chosen_interface(artifact, graph_index, signature)
+    feeds = [spec.tensor for spec in chosen.inputs.values()]
+    roots = [spec.tensor for spec in chosen.outputs.values() if node_of(spec.tensor) in graph_index.nodes]
     needed = frozenset(
         graph_index.ancestors(map(node_of, roots), feeds) | ({*map(node_of, feeds)} & graph_index.nodes.keys())
     )
     unknown = {op: tuple(names) for op, names in unknown_operations(upgraded).items()}
-    shapes = infer(artifact, graph_index, roots, unknown, face, problem)
+    shapes = infer(artifact, graph_index, roots, unknown, chosen, problem)
     variables = census.variables(artifact, notes)
     constants = census.constants(artifact)
     variable_bytes = sum(variable.bytes or 0 for variable in variables)
     constant_bytes = sum(constant.bytes for constant in constants)
     control_flow, stacks = census.control_flow(graph_index, graph_def)
-    counted = _flops(graph_index, needed, shapes, face)
+    counted = _flops(graph_index, needed, shapes, chosen)
     notes += shapes.notes
-    notes += _remarks(artifact, graph_index, needed, variables, counted, stacks, unknown, face)
+    notes += _remarks(artifact, graph_index, needed, variables, counted, stacks, unknown, chosen)
     return Inspection(
         path=artifact.path,
         kind=artifact.kind,
         tags=artifact.tags,
         made_by=_made_by(artifact),
         signatures=tuple(_signature(name, entry, graph_index) for name, entry in sorted(artifact.signatures.items())),
-        inputs=tuple(_tensor(spec, graph_index, shapes) for spec in face.inputs.values()),
-        outputs=tuple(_tensor(spec, graph_index, shapes) for spec in face.outputs.values()),
-        guessed=face.guessed,
+        inputs=tuple(_tensor(spec, graph_index, shapes) for spec in chosen.inputs.values()),
+        outputs=tuple(_tensor(spec, graph_index, shapes) for spec in chosen.outputs.values()),
+        guessed=chosen.guessed,
         nodes=len(graph_def.node),
         needed_nodes=sum(node.name in needed for node in graph_def.node),
         ops=dict(Counter(node.op for node in graph_def.node).most_common()),
@@ -267,7 +267,9 @@ def _functions(graph_def: Any) -> tuple[Function, ...]:
 # ------------------------------------------------------------------------------------------------- inputs and outputs
 
 
-def _face(artifact: Artifact, graph_index: GraphIndex, signature: str | None) -> tuple[interface.Interface, list[str]]:
+def _chosen_interface(
+    artifact: Artifact, graph_index: GraphIndex, signature: str | None
+) -> tuple[interface.Interface, list[str]]:
     """The signature that ``load()`` would answer to, or the one asked for, or what is guessed."""
     notes = list(artifact.notes)
     interfaces = {
@@ -283,19 +285,19 @@ def _face(artifact: Artifact, graph_index: GraphIndex, signature: str | None) ->
             next_step=f"It has {', '.join(interfaces)}." if interfaces else "It has none; leave it out.",
         )
     if not interfaces:
-        face = interface.guess(graph_index)
+        chosen = interface.guess(graph_index)
     elif signature is not None:
-        face = interfaces[signature]
+        chosen = interfaces[signature]
     else:
-        face = interfaces[interface.default_name(interfaces)]
+        chosen = interfaces[interface.default_name(interfaces)]
         if len(interfaces) > 1:
-            notes.append(f"of its signatures {', '.join(interfaces)}, {face.name} was taken")
-    return face, notes + list(face.notes)
+            notes.append(f"of its signatures {', '.join(interfaces)}, {chosen.name} was taken")
+    return chosen, notes + list(chosen.notes)
 
 
 def _signature(name: str, signature: Any, graph_index: GraphIndex) -> Signature:
-    face = interface.of_signature(name, signature, graph_index)
-    sides = [tuple(_tensor(spec, graph_index, None) for spec in side.values()) for side in (face.inputs, face.outputs)]
+    one = interface.of_signature(name, signature, graph_index)
+    sides = [tuple(_tensor(spec, graph_index, None) for spec in side.values()) for side in (one.inputs, one.outputs)]
     return Signature(name, signature.method_name, *sides)
 
 
@@ -318,11 +320,11 @@ def _tensor(spec: interface.TensorSpec, graph_index: GraphIndex, shapes: Shapes 
 # ------------------------------------------------------------------------------------------------------------- shapes
 
 
-def _flops(graph_index: GraphIndex, needed: Collection[str], shapes: Shapes, face: interface.Interface) -> Flops:
+def _flops(graph_index: GraphIndex, needed: Collection[str], shapes: Shapes, chosen: interface.Interface) -> Flops:
     total: Counter[str] = Counter()
     uncounted: Counter[str] = Counter()
     assumed = 0
-    fed = {node_of(spec.tensor) for spec in face.inputs.values()}
+    fed = {node_of(spec.tensor) for spec in chosen.inputs.values()}
     for name, node in graph_index.nodes.items():
         if name not in needed or name in fed:
             continue
@@ -401,14 +403,14 @@ def _remarks(
     counted: Flops,
     stacks: Mapping[str, tuple[str, ...]],
     unknown: Mapping[str, Sequence[str]],
-    face: interface.Interface,
+    chosen: interface.Interface,
 ) -> list[str]:
     """Return what a reader should know, in sentences."""
-    fed = {node_of(spec.tensor) for spec in face.inputs.values()}
+    fed = {node_of(spec.tensor) for spec in chosen.inputs.values()}
     notes = []
     if not artifact.graph_def.node:
         notes.append("the graph is empty")
-    elif not face.outputs:
+    elif not chosen.outputs:
         notes.append("no outputs were found, so nothing is known to be needed, and FLOPs are not counted")
     if variables and artifact.checkpoint is None:
         notes.append("there is no checkpoint beside it: its variables have no values")

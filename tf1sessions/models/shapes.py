@@ -72,7 +72,7 @@ def infer(
     graph_index: GraphIndex,
     roots: Iterable[str],
     unknown: Mapping[str, Iterable[str]],
-    face: interface.Interface,
+    chosen: interface.Interface,
     problem: ModelFileError | None,
 ) -> Shapes:
     """Shapes by TensorFlow's own inference on what the outputs need, for one row; else those that the file has.
@@ -82,7 +82,7 @@ def infer(
         graph_index: The graph, as it would be loaded.
         roots: The tensors that are given; where there are none, the whole graph is taken.
         unknown: Operation -> nodes that this TensorFlow does not have. What needs them is left out.
-        face: The inputs, whose open first size is a row's.
+        chosen: The inputs, whose open first size is a row's.
         problem: Why TensorFlow must not see the graph, if so.
     """
     recorded = {
@@ -91,11 +91,11 @@ def infer(
     if problem is not None:
         return Shapes(recorded, "the file", False, (f"load() would refuse it: {problem}",))
     wanted = graph_index.ancestors(map(node_of, roots)) or set(graph_index.nodes)
-    wanted |= {node_of(spec.tensor) for spec in face.inputs.values()} & graph_index.nodes.keys()
+    wanted |= {node_of(spec.tensor) for spec in chosen.inputs.values()} & graph_index.nodes.keys()
     wanted -= _needing(graph_index, (name for names in unknown.values() for name in names))
     try:
         try:
-            graph, one_row = _imported(*_for_one_row(artifact, graph_index, wanted, face))
+            graph, one_row = _imported(*_for_one_row(artifact, graph_index, wanted, chosen))
         except ValueError:  # sizes that are written elsewhere in the graph do not agree with one row
             graph, one_row = _imported(*_for_one_row(artifact, graph_index, wanted, None))
     except (ValueError, TypeError, LookupError, tf.errors.OpError) as error:  # what an import raises
@@ -136,17 +136,17 @@ def _needing(graph_index: GraphIndex, names: Iterable[str]) -> set[str]:
 
 
 def _for_one_row(
-    artifact: Artifact, graph_index: GraphIndex, needed: Collection[str], face: interface.Interface | None
+    artifact: Artifact, graph_index: GraphIndex, needed: Collection[str], chosen: interface.Interface | None
 ) -> tuple[Any, bool]:
     """The needed part of a graph, its large constants as variables, the open first size of each input set to one.
 
-    Without ``face`` the sizes of the inputs stay as they are. TensorFlow runs what it can of a graph to infer shapes,
+    Without ``chosen`` the sizes of the inputs stay as they are. TensorFlow runs what it can of a graph to infer shapes,
     functions of constants too. So what is risky is a placeholder here, one for each of its outputs.
     """
     part = tf.GraphDef()
     part.versions.CopyFrom(graph_index.graph_def.versions)
     part.library.CopyFrom(graph_index.graph_def.library)
-    inputs = {} if face is None else {node_of(spec.tensor): spec for spec in face.inputs.values()}
+    inputs = {} if chosen is None else {node_of(spec.tensor): spec for spec in chosen.inputs.values()}
     results = {  # of functions
         function.signature.name: [tf.as_dtype(each.type or tf.float32) for each in function.signature.output_arg]
         for function in part.library.function

@@ -22,7 +22,7 @@ Files::
     trace_index.py       what the index of a trace must look like
     trace_alignment.py   which call of a trace is which of another
     session_matching.py  which session is which, where threads make them
-    thread_matching.py   the same of calls that several threads make, by their values
+    thread_matching.py   which call is which, where several threads make them, by their values
     trace_comparison.py  two traces compared, call by call
     replaying.py         a script run again, and recorded as its trace was
     ordered_inputs.py    queues and data sets that keep their order, so that two runs can be compared

@@ -12,9 +12,6 @@ In the caller's process, without TensorFlow::
     folder.py                 the run's folder: a log for each job, jobs.json
     logs.py                   the ends of logs
     streams.py                a single job's output, on the terminal and in its log
-    cluster_tasks.py          a task of a cluster that was started by hand: its versions and limits
-    cluster_peers.py          the other tasks of a cluster: which answer; a process that watches for one that cannot
-    cluster_watch.py          a task that was started by hand: the versions compared, the other tasks waited for
     payload.py                what runner.py sends to a job's process, and program.py reads there
     servers.py                the fork server of a run
     run_settings.py           how jobs run together
@@ -23,11 +20,11 @@ In the caller's process, without TensorFlow::
     ray_server.py             the same on a Ray cluster, for run --ray
     ray_script_worker.py      runs one script on its node
     requirements.py           which lines of a requirements.txt are not met here
-    notebooks.py              runs the cells of notebooks
 
 In a script's process; program.py, importer.py and namespace.py run in the fork server's first, which has TensorFlow::
 
     program.py                runs the program: a script, a module or a notebook
+    notebooks.py              runs the cells of notebooks
     exits.py                  exit codes and errors of a program that raised, as Python has them
     frames.py                 leaves our own frames out of tracebacks
     settings.py               a job's settings, for it and the processes that it starts
@@ -40,6 +37,9 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
     op_entries.py             the form of the entries of these three tables
     limits.py                 threads and memory of a job
     queue_threads.py          the Coordinator, and threads that hang in queues
+    cluster_tasks.py          a task of a cluster that was started by hand: its versions and limits
+    cluster_peers.py          the other tasks of a cluster: which answer; a process that watches for one that cannot
+    cluster_watch.py          a task that was started by hand: the versions compared, the other tasks waited for
     claims.py                 two jobs that write to one folder
     deprecations.py           TensorFlow's deprecation warnings, beside a job's log
     children.py               processes that the program starts itself

@@ -2,9 +2,10 @@
 
 ::
 
-    HTTP, a coroutine ──▶ infer() ───────────┐
-    gRPC, a thread ─────▶ infer_here() ──────┼──▶ check() ──▶ repository ──▶ ServedModel ──▶ arrays
-    a local client's thread ▶ infer_here() ──┘
+    the repository's version ─▶ HTTP, a coroutine: infer(), check() ──────────────▶ ServedModel.ask() ──┐
+                                a local client's thread: infer_here(), check() ──▶ ServedModel.call() ─┼─▶ arrays
+                                gRPC, a thread: check() ─────────────────────────▶ ServedModel.call() ─┘
+    each answer ─▶ note(): counted
 """
 
 from __future__ import annotations

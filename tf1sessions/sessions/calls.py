@@ -4,12 +4,12 @@ The data flow of one ``run``::
 
     run(fetches, feed_dict)
       │ key: the shape of the request (ids of tensors, structure of containers)
-      ├─ known ──▶ Plan: checks and converts the fed values ─┐ any doubt: the slow way, which raises TF's error
-      │                                                      ▼
-      │                              CompiledRequest.run ──▶ TF_SessionRunCallable ──▶ results copied ──▶ Plan.assemble
-      │                                                      ▲
+      ├─ known ──▶ RequestPlan.run: checks and converts the fed values; any doubt: the slow way, which raises TF's error
+      │                └─▶ TF_SessionRunCallable ──▶ results copied ──▶ put into the structure of the fetches
+      │
       └─ new ────▶ TensorFlow's own Session._run: its checks, its conversions, its error texts
-                      └─ do_run (ours) ──▶ CompiledRequest (compiled once for its feeds, fetches and targets)
+                      └─ do_run (ours) ──▶ CompiledRequest.run (compiled once for its feeds, fetches and targets)
+                             └─▶ TF_SessionRunCallable ──▶ results copied
 
 So a request is compiled once, whichever way it takes, and the slow way decides whatever the fast one is not sure of;
 nothing is ever run twice to get an error text. What TensorFlow's ``run`` alone can do (RunOptions that ask for

@@ -38,7 +38,7 @@ class CompiledRequest:
     def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
         """Runs it. ``values`` are arrays of the right dtypes; the results belong to the caller.
 
-        :attr:`Plan.run` does the same in place.
+        :attr:`RequestPlan.run` does the same in place.
 
         Raises:
             RuntimeError: The session was closed.
@@ -186,7 +186,7 @@ def _runner(
     return run
 
 
-#: What Plan.run returns instead of a result: nothing was run, the slow way must check the values.
+#: What RequestPlan.run returns instead of a result: nothing was run, the slow way must check the values.
 ASK = object()
 
 

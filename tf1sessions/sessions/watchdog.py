@@ -3,7 +3,7 @@
 A deadlock that the program would have on TF1 too (a dequeue that nobody feeds, a Python function that runs the session
 whose only thread it occupies) is not hidden and not ended: it is named, once, in the log ``tf1sessions``::
 
-    Request.run ──▶ watchdog.call(...)  notes thread, time, operations        only for requests that may wait
+    CompiledRequest.run_watched() ──▶ watchdog.call()  notes thread, time, operations   for requests that may wait
     one daemon thread, while such sessions are open ──▶ looks once a second ──▶ logs a call older than stall_secs
     watchdog.calls(), call_of(thread) ──▶ the notes, for whoever asks in what a thread waits
 """

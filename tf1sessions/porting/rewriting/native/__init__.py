@@ -35,7 +35,7 @@ Files::
     iterators.py     initializers that run again, and the iterators that these begin anew
     resets.py        how metrics, local variables and iterators begin anew
     averages.py      moving averages of variables
-    lists.py         where such lists are, and layers that have to have their variables by then
+    lists.py         where lists of variables are used, and layers that have to have their variables by then
     own_nodes.py     the nodes of the code that makes a graph, by the names that they bind, change and read
     op_names.py      the names that TensorFlow 1 gives operations, of which summaries have one
     summaries.py     summaries, as values and a function that writes them
