@@ -138,8 +138,8 @@ def _fresh_main() -> ModuleType:
     return main
 
 
-#: The code of the script. TensorFlow's tracebacks of operations point to it, and do not keep it: what runs at the end of
-#: the interpreter may ask for one.
+#: The code of the script. TensorFlow's tracebacks of operations point to it, and do not keep it; what runs at the end
+#: of the interpreter may ask for one.
 _kept: list[CodeType] = []
 
 
