@@ -8,14 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from support import ROOT, alive, interrupted_when, wait_for
 
 from tf1sessions.errors import ScriptUsageError
-from tf1sessions.porting.rewriting import steps, verification
+from tf1sessions.porting.rewriting import native_run, steps, verification
 from tf1sessions.porting.rewriting.rewrite import FilePort, StepPort, port
 from tf1sessions.porting.rewriting.rule import Change, Rule
 from tf1sessions.porting.rewriting.verification import StepVerification, VerifiedProgram, verify_steps
@@ -332,3 +332,28 @@ def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
             plain(tmp_path, WAITING)
     child = int((tmp_path / "pid").read_text())
     wait_for(lambda: not alive(child), "the program's child has ended")
+
+
+class _Graph:
+    """A LegacyGraph, as far as its variables go."""
+
+    def __init__(self, **variables: float) -> None:
+        self.variables = variables
+
+    def values(self, names: Iterable[str]) -> dict[str, float]:
+        return {name: self.variables[name] for name in names if self.variables[name] == self.variables[name]}
+
+
+def test_variables_of_several_graphs_are_held_against_those_made_in_that_order() -> None:
+    """Each graph begins to count anew, and TensorFlow 2, where the port makes them one after the other, does not."""
+    noted = native_run._NotedValues()
+    graphs = [_Graph(a=1.0, a_1=2.0, b_7=3.0), _Graph(a=4.0, b=float("nan"), a_1=5.0)]
+    for graph in graphs:
+        noted._note(graph)
+    graphs[1].variables["b"] = 6.0  # initialised later
+    noted._note(graphs[1])
+    assert noted.initial == {"a": 1.0, "a_1": 2.0, "b_7": 3.0, "a_2": 4.0, "a_3": 5.0, "b": 6.0}
+    graphs[0].variables["a_1"] = 7.0
+    assert noted.last() == {**noted.initial, "a_1": 7.0}
+    made = native_run._UniqueNames()
+    assert [made(name) for name in ("a", "a", "b_7", "a", "b", "a")] == [*noted.initial][:4] + ["b", "a_3"]

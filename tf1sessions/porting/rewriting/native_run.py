@@ -70,7 +70,8 @@ class _NotedValues:
 
     def __init__(self) -> None:
         self.initial: dict[str, Any] = {}
-        self._graphs: list[Any] = []
+        self._names: dict[Any, dict[str, str]] = {}  # graph -> variable -> its name among those of all graphs
+        self._unique = _UniqueNames()
 
     def watch(self, stack: contextlib.ExitStack) -> None:
         """Begin, now that TensorFlow is imported."""
@@ -89,27 +90,43 @@ class _NotedValues:
         LegacyFunction.__call__ = __call__  # type: ignore[method-assign, assignment]
 
     def _note(self, legacy: Any) -> None:
-        if legacy not in self._graphs:
-            self._graphs.append(legacy)
-        if new := legacy.variables.keys() - self.initial.keys():
-            self.initial |= legacy.values(new)
+        names = self._names.setdefault(legacy, {})
+        for name in legacy.variables:
+            if name not in names:
+                stem, _, number = name.rpartition("_")
+                names[name] = self._unique(stem if number.isdecimal() and stem in names else name)
+        if new := [name for name, unique in names.items() if unique not in self.initial]:
+            self.initial |= {names[name]: value for name, value in legacy.values(new).items()}
 
     def last(self) -> dict[str, Any]:
         """The values of the variables now."""
-        return {name: value for legacy in self._graphs for name, value in legacy.values(legacy.variables).items()}
+        return {
+            names[name]: value for legacy, names in self._names.items() for name, value in legacy.values(names).items()
+        }
+
+
+class _UniqueNames:
+    """Names of variables in the order in which they are made, no two the same: a, b, a_1, a_2."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def __call__(self, name: str) -> str:
+        count = self._counts[name] = self._counts.get(name, -1) + 1
+        return f"{name}_{count}" if count else name
 
 
 class GivenValues:
     """Gives variables their initial values when they are made.
 
     Args:
-        initial: The values by the names that the variables had in TensorFlow 1.
+        initial: The values by the names that the variables had in TensorFlow 1, made unique where graphs shared them.
     """
 
     def __init__(self, initial: Mapping[str, Any]) -> None:
         self._initial = initial
         self._made: dict[str, Any] = {}
-        self._counts: dict[str, int] = {}
+        self._unique = _UniqueNames()
 
     def watch(self, stack: contextlib.ExitStack) -> None:
         """Begin, now that TensorFlow is imported."""
@@ -121,7 +138,7 @@ class GivenValues:
 
         def creator(next_creator: Callable[..., Any], **arguments: Any) -> Any:
             variable = next_creator(**arguments)
-            name = self._name(variable.name.partition(":")[0])
+            name = self._unique(variable.name.partition(":")[0])
             value = self._initial.get(name)
             if value is not None and tuple(np.shape(value)) == tuple(variable.shape):
                 with tf2.init_scope():
@@ -130,11 +147,6 @@ class GivenValues:
             return variable
 
         stack.enter_context(tf2.variable_creator_scope(creator))
-
-    def _name(self, name: str) -> str:
-        """The name that the variable had in TensorFlow 1, where no two had the same."""
-        count = self._counts[name] = self._counts.get(name, -1) + 1
-        return f"{name}_{count}" if count else name
 
     def last(self) -> dict[str, Any]:
         """The values of those variables now."""
