@@ -1352,7 +1352,7 @@ def _replace_handlers(before, after):
 
 
 #: The code of the script. TensorFlow 2's tracebacks of operations point to it, and do not keep it.
-_kept = []
+_kept = []  # type: list[types.CodeType]
 
 
 def _run(path):
