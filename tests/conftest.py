@@ -28,7 +28,7 @@ from typing import Any
 import pytest
 from rewriting import RUN_CHECKS
 from support import PACKAGE, Alive, PythonRun, leftovers, mark_this_session
-from warm import warm_address
+from warm import GARBAGE_THRESHOLDS, warm_address
 
 import tf1sessions
 from tf1sessions.sessions.gpus import look
@@ -76,6 +76,7 @@ def pytest_collection() -> Iterator[None]:
     yield
     gc.freeze()
     gc.enable()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -206,14 +207,15 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 # `report(name=value, ...)` is there for the code; what was reported before a crash is not lost.
-_PROLOGUE = """
-import json, sys
+_PROLOGUE = f"""
+import gc, json, sys
+gc.set_threshold{GARBAGE_THRESHOLDS}
 def report(_path=sys.argv[1], **results):
     with open(_path, "a", encoding="utf-8") as file:
         file.write(json.dumps(results) + "\\n")
 with open(sys.argv[2], encoding="utf-8") as _file:
     _code = compile(_file.read(), sys.argv[2], "exec")
-del sys.argv[:2], _file
+del sys.argv[:2], _file, gc
 exec(_code)
 """
 

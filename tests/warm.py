@@ -38,6 +38,10 @@ sys.exit(warm_client.ask({address!r}, {code!r}, report.__defaults__[0]))
 """
 
 
+#: Of Python's garbage collector, in processes of tests: with those that Python begins with it takes a twelfth of the
+#: time of a program that makes many graphs.
+GARBAGE_THRESHOLDS = (10_000, 10, 4)
+
 #: As ``tf1sessions.scripts.install()`` has it before TensorFlow is imported.
 _FOR_SCRIPTS = {"TF_USE_LEGACY_KERAS": "1", "TF_ENABLE_ONEDNN_OPTS": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "0")}
 
@@ -98,6 +102,7 @@ def serve(listener: socket.socket) -> None:
     for attribute in ("layers", "nn", "train"):
         getattr(tf1, attribute)
     gc.freeze()  # else the end of each program looks through all that TensorFlow made, and copies it
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     while True:
         ready, _, _ = select.select([listener, sys.stdin], [], [])
         if sys.stdin in ready:  # pytest has been killed
