@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from collector import THRESHOLDS, collect_rarely
 from rewriting import RUN_CHECKS
 from support import PACKAGE, Alive, PythonRun, leftovers, mark_this_session
-from warm import GARBAGE_THRESHOLDS, warm_address
+from warm import warm_address
 
 import tf1sessions
 from tf1sessions.sessions.gpus import look
@@ -74,9 +75,8 @@ def pytest_collection() -> Iterator[None]:
     """
     gc.disable()
     yield
-    gc.freeze()
+    collect_rarely()
     gc.enable()
-    gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -209,7 +209,7 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
 # `report(name=value, ...)` is there for the code; what was reported before a crash is not lost.
 _PROLOGUE = f"""
 import gc, json, sys
-gc.set_threshold{GARBAGE_THRESHOLDS}
+gc.set_threshold{THRESHOLDS}
 def report(_path=sys.argv[1], **results):
     with open(_path, "a", encoding="utf-8") as file:
         file.write(json.dumps(results) + "\\n")

@@ -12,7 +12,6 @@ Importing TensorFlow is most of what a small program costs. In folders whose con
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import select
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from collector import collect_rarely
 from rewriting import compile_program
 from support import PythonRun
 
@@ -37,10 +37,6 @@ import warm_client
 sys.exit(warm_client.ask({address!r}, {code!r}, report.__defaults__[0]))
 """
 
-
-#: Of Python's garbage collector, in processes of tests: with those that Python begins with it takes a twelfth of the
-#: time of a program that makes many graphs.
-GARBAGE_THRESHOLDS = (10_000, 10, 4)
 
 #: As ``tf1sessions.scripts.install()`` has it before TensorFlow is imported.
 _FOR_SCRIPTS = {"TF_USE_LEGACY_KERAS": "1", "TF_ENABLE_ONEDNN_OPTS": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "0")}
@@ -101,8 +97,7 @@ def serve(listener: socket.socket) -> None:
 
     for attribute in ("layers", "nn", "train"):
         getattr(tf1, attribute)
-    gc.freeze()  # else the end of each program looks through all that TensorFlow made, and copies it
-    gc.set_threshold(*GARBAGE_THRESHOLDS)
+    collect_rarely()
     while True:
         ready, _, _ = select.select([listener, sys.stdin], [], [])
         if sys.stdin in ready:  # pytest has been killed

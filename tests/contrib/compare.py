@@ -7,7 +7,6 @@ the cases of :func:`sample` or :func:`first_of_each`, in a plain graph of a Tens
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
 import sys
@@ -78,7 +77,9 @@ def first_of_each(names: Iterable[str]) -> set[str]:
 
 
 def main(way: str, modules: list[str]) -> None:
-    sys.path.insert(0, str(GOLDEN / "cases"))
+    sys.path[:0] = [str(GOLDEN / "cases"), str(GOLDEN.parent)]
+    from collector import collect_rarely
+
     if way == "v1":
         import tf1sessions.scripts
 
@@ -90,8 +91,7 @@ def main(way: str, modules: list[str]) -> None:
         from tf1sessions import tf1 as tf
     record = importlib.import_module("contrib_record")
     tf.logging.set_verbosity(tf.logging.ERROR)
-    gc.freeze()
-    gc.set_threshold(10_000, 10, 4)  # as in warm.py
+    collect_rarely()
     for module in modules:
         cases = importlib.import_module(f"contrib_{module}_cases").CASES
         golden = record.load(GOLDEN / "data" / "contrib" / f"{module}.json.gz")
