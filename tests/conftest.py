@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from collector import THRESHOLDS, collect_rarely
 from rewriting import RUN_CHECKS
 from support import PACKAGE, Alive, PythonRun, leftovers, mark_this_session
 from warm import warm_address
@@ -74,7 +75,7 @@ def pytest_collection() -> Iterator[None]:
     """
     gc.disable()
     yield
-    gc.freeze()
+    collect_rarely()
     gc.enable()
 
 
@@ -206,14 +207,15 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 # `report(name=value, ...)` is there for the code; what was reported before a crash is not lost.
-_PROLOGUE = """
-import json, sys
+_PROLOGUE = f"""
+import gc, json, sys
+gc.set_threshold{THRESHOLDS}
 def report(_path=sys.argv[1], **results):
     with open(_path, "a", encoding="utf-8") as file:
         file.write(json.dumps(results) + "\\n")
 with open(sys.argv[2], encoding="utf-8") as _file:
     _code = compile(_file.read(), sys.argv[2], "exec")
-del sys.argv[:2], _file
+del sys.argv[:2], _file, gc
 exec(_code)
 """
 

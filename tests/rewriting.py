@@ -7,22 +7,27 @@ or in a child that was forked, where pytest does not run.
 from __future__ import annotations
 
 import ast
+import atexit
 import importlib.machinery
 import importlib.util
+import os
 import sys
+import threading
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import NoReturn
 
 from _pytest.assertion.rewrite import rewrite_asserts  # not public, but there is no public way
 
-__all__ = ["RUN_CHECKS", "compile_program", "import_program"]
+__all__ = ["RUN_CHECKS", "compile_program", "end_process", "import_program"]
 
-#: Runs checks of a program, with `report` of conftest.py: its path, and the names of its functions.
+#: Runs checks of a program, with `report` of conftest.py: its path, and the names of its functions. All is reported
+#: then: the interpreter, which would look through all of TensorFlow once more, is not taken apart.
 RUN_CHECKS = """
 import os, pathlib, sys, traceback
 path = pathlib.Path(sys.argv[1])
 sys.path[:0] = [str(path.parent), str(path.parent.parent)]
-from rewriting import import_program
+from rewriting import end_process, import_program
 program = import_program(path)
 for name in sys.argv[2:]:
     try:
@@ -31,6 +36,7 @@ for name in sys.argv[2:]:
         report(**{name: traceback.format_exc()})
     else:
         report(**{name: None})
+end_process()
 """
 
 
@@ -39,6 +45,15 @@ def compile_program(source: bytes, path: str) -> CodeType:
     tree = ast.parse(source, path)
     rewrite_asserts(tree, source)
     return compile(tree, path, "exec", dont_inherit=True)
+
+
+def end_process() -> NoReturn:
+    """Ends this process as ``multiprocessing`` ends its children: threads are waited for, and exit handlers run."""
+    threading._shutdown()  # type: ignore[attr-defined]  # not public, but what the interpreter does at its end
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)
 
 
 def import_program(path: Path) -> ModuleType:

@@ -150,6 +150,7 @@ def test_enable_v1_behavior(run_python: Callable[..., PythonRun]) -> None:
         import gc, threading
         import tf1sessions
 
+        gc.set_threshold(700, 10, 10)  # as Python begins
         collections = []
         gc.callbacks.append(lambda phase, info: collections.append(phase))
         tf1sessions.tf1

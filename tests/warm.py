@@ -3,8 +3,8 @@
 Importing TensorFlow is most of what a small program costs. In folders whose conftest.py says so, the fixture
 ``run_python`` is the one made here. The program still gets an interpreter of its own; only its modules are there::
 
-    pytest ── run_python of ../conftest.py ──> client (ask): sends the program, its arguments, folder, environment and
-                                               standard files, and ends as the program does
+    pytest ── run_python of conftest.py ──> client (warm_client.py): sends the program, its arguments, folder,
+                                            environment and standard files, and ends as the program does
     pytest ── Popen ──> server (serve): imports TensorFlow, runs nothing with it; ends with pytest
                             └── fork ──> the program, in a session of its own; killed when its client is
 """
@@ -12,7 +12,6 @@ Importing TensorFlow is most of what a small program costs. In folders whose con
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import select
@@ -27,14 +26,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from collector import collect_rarely
 from rewriting import compile_program
 from support import PythonRun
 
 _CLIENT = """
 import sys
 sys.path.insert(0, {folder!r})
-import warm
-sys.exit(warm.ask({address!r}, {code!r}, report.__defaults__[0]))
+import warm_client
+sys.exit(warm_client.ask({address!r}, {code!r}, report.__defaults__[0]))
 """
 
 
@@ -91,28 +91,13 @@ def run_python(run_python: Callable[..., PythonRun], warm_address: str) -> Calla
     return starting_warm(run_python, warm_address)
 
 
-def ask(address: str, code: str, report: str) -> int:
-    """Has the server run ``code`` in place of this program; returns its exit code."""
-    Path(sys.argv[0]).write_text(code, encoding="utf-8")  # where tracebacks look for its lines
-    request = {"argv": sys.argv, "report": report, "folder": os.getcwd(), "environment": dict(os.environ)}
-    with socket.socket(socket.AF_UNIX) as server:
-        server.connect(address)
-        socket.send_fds(server, [b"!"], [0, 1, 2])
-        with server.makefile("rw", encoding="utf-8") as stream:
-            print(json.dumps(request), file=stream, flush=True)
-            exit_code = int(stream.readline())
-    if exit_code < 0:
-        os.kill(os.getpid(), -exit_code)
-    return exit_code
-
-
 def serve(listener: socket.socket) -> None:
     """Forks a process for each client; returns in that process, when it has run its program, and when stdin ends."""
     from tf1sessions import tf1
 
     for attribute in ("layers", "nn", "train"):
         getattr(tf1, attribute)
-    gc.freeze()  # else the end of each program looks through all that TensorFlow made, and copies it
+    collect_rarely()
     while True:
         ready, _, _ = select.select([listener, sys.stdin], [], [])
         if sys.stdin in ready:  # pytest has been killed

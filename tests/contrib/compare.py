@@ -77,7 +77,9 @@ def first_of_each(names: Iterable[str]) -> set[str]:
 
 
 def main(way: str, modules: list[str]) -> None:
-    sys.path.insert(0, str(GOLDEN / "cases"))
+    sys.path[:0] = [str(GOLDEN / "cases"), str(GOLDEN.parent)]
+    from collector import collect_rarely
+
     if way == "v1":
         import tf1sessions.scripts
 
@@ -89,6 +91,7 @@ def main(way: str, modules: list[str]) -> None:
         from tf1sessions import tf1 as tf
     record = importlib.import_module("contrib_record")
     tf.logging.set_verbosity(tf.logging.ERROR)
+    collect_rarely()
     for module in modules:
         cases = importlib.import_module(f"contrib_{module}_cases").CASES
         golden = record.load(GOLDEN / "data" / "contrib" / f"{module}.json.gz")

@@ -9,9 +9,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden" / "cases"))
 
 import estimator_boosted_programs as trees
+from collector import collect_rarely
 
 from tf1sessions import contrib, estimator
 from tf1sessions import tf1 as tf
@@ -158,6 +160,7 @@ def wrongly_accepted() -> dict[str, str]:
 
 if __name__ == "__main__":
     tf.logging.set_verbosity(tf.logging.ERROR)
+    collect_rarely()
     folder = tempfile.mkdtemp()
     shutil.copytree(sys.argv[1], folder, dirs_exist_ok=True)
     found = {

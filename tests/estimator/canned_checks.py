@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden" / "cases"))
 
 import estimator_canned_programs as canned
+from collector import collect_rarely
 
 from tf1sessions import estimator
 from tf1sessions import tf1 as tf
@@ -94,6 +96,7 @@ def parsing_specs() -> list[str]:
 
 if __name__ == "__main__":
     tf.logging.set_verbosity(tf.logging.ERROR)
+    collect_rarely()
     found = {
         "restored": restored(sys.argv[1]),
         "wrongly accepted": wrongly_accepted(),

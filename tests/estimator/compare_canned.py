@@ -90,7 +90,7 @@ def differences(old: dict[str, Any], new: dict[str, Any], new_head: bool) -> lis
 
 
 def main(arguments: list[str]) -> dict[str, list[str]]:
-    sys.path.insert(0, str(GOLDEN / "cases"))
+    sys.path[:0] = [str(GOLDEN / "cases"), str(GOLDEN.parent)]
     if "v1" in arguments:
         import tf1sessions.scripts
 
@@ -102,10 +102,12 @@ def main(arguments: list[str]) -> dict[str, list[str]]:
         from tf1sessions import contrib, estimator
         from tf1sessions import tf1 as tf
     import estimator_canned_record as recording
+    from collector import collect_rarely
     from estimator_canned_cases import CASES, NEW_HEADS
 
     golden = recording.load(GOLDEN / "data" / "estimator_canned.json.gz")
     tf.logging.set_verbosity(tf.logging.ERROR)
+    collect_rarely()
     chosen = [name for name in arguments if name != "v1"] or sorted(golden.keys() | CASES.keys())
     found = {}
     for name in chosen:

@@ -9,7 +9,6 @@ are known to draw otherwise; with TF1SESSIONS_ALL_SEEDS=1 in the environment all
 
 from __future__ import annotations
 
-import gc
 import gzip
 import json
 import os
@@ -22,11 +21,12 @@ from tf1sessions.scripts import op_counts, seeds
 
 scripts.install()
 FOLDER = Path(__file__).parents[1] / "golden"
-sys.path[:0] = [str(FOLDER / "make"), str(FOLDER / "cases")]
+sys.path[:0] = [str(FOLDER / "make"), str(FOLDER / "cases"), str(FOLDER.parent)]
 
 import make_seeds  # noqa: E402
 import seed_calls  # noqa: E402
 import seed_fuzz  # noqa: E402
+from collector import collect_rarely  # noqa: E402
 
 
 def main(parts: int) -> None:
@@ -44,7 +44,7 @@ def main(parts: int) -> None:
     names = [(kind, name) for kind in builds for name in sorted(golden[kind]) if name not in spared.get(kind, ())]
     counting = note_entries()
     tables = (op_counts.FUNCTIONS, op_counts.GRADIENTS)
-    gc.freeze()  # else each full collection looks through all that TensorFlow made
+    collect_rarely()
     for part in range(parts):
         differ = [name for kind, name in names[part::parts] if builds[kind](name) != golden[kind][name]]
         entries = [key for table in tables for key, differs in table.items() if differs in counting]

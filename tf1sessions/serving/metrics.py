@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import threading
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,6 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        self.started_at = time.time()
         self._lock = threading.Lock()  # protects what stands below it
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._buckets: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * (len(_BOUNDS) + 1))

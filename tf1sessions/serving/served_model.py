@@ -50,7 +50,6 @@ class ServedModel:
         self.name = settings.name
         self.version = version
         self.path = path
-        self.loaded_at = time.time()
         self._limit = limits.waiting
         self._max_rows = settings.max_batch_size
         self.model: Model = load(path, config=config or _config(settings), **settings.load_options())
