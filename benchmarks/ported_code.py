@@ -112,9 +112,21 @@ def measure(example: str, commands: dict[str, list[str]], folder: Path, repeat: 
         ratios = [one / other for one, other in zip(first, found, strict=True)]
         print(
             f"  {step:11} {found[0]:6.2f} s {ratios[0]:6.2f} {found[1] * 1e6:7.0f} us {ratios[1]:6.2f}"
-            f" {found[2]:6.2f} s {ratios[2]:6.2f}",
+            f" {found[2]:6.2f} s {ratios[2]:6.2f} {overtaken(first, found)}",
             flush=True,
         )
+
+
+def overtaken(first: tuple[float, float, float], found: tuple[float, float, float]) -> str:
+    """After how many steps a program is as far as the first one, by the start and the step of both."""
+    later, gained = found[0] - first[0], first[1] - found[1]
+    if found is first:
+        return ""
+    if gained <= 0 and later >= 0:
+        return "never the faster one"
+    if gained <= 0:
+        return f"the faster one for {later / gained:,.0f} steps" if gained else "the faster one"
+    return f"the faster one after {max(later / gained, 0.0):,.0f} steps"
 
 
 def dashes(step: str) -> list[str]:

@@ -466,7 +466,7 @@ class LegacyFunction:
 
     def packed(self, values: Sequence[Any], computed: Sequence[Any]) -> Any:
         """Put the values of feeds and computed tensors into the structure of the fetches."""
-        leaves = []
+        leaves: list[Any] = []
         for place in self._places:
             if place is None:
                 leaves.append(None)
