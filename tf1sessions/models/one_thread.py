@@ -20,7 +20,6 @@ _SAFE = CALLER_SAFE | {
     "IteratorGetNext",
     "IteratorGetNextSync",
     "IteratorV2",
-    "OneShotIterator",
     "StatelessRandomNormalV2",
     "StatelessRandomUniformV2",
     "StatelessTruncatedNormalV2",
