@@ -281,6 +281,33 @@ def check_reset() -> None:
         assert draw()[0] == before
 
 
+def check_the_calling_thread_runs_what_is_small_and_does_not_wait() -> None:
+    """A step that takes the next elements of a data set, up to their end; but none that waits for a queue."""
+    legacy = porting.LegacyGraph()
+    with legacy:
+        data = v1.data.Dataset.from_tensor_slices(X.astype(np.float32)).batch(2)
+        iterator = v1.data.make_initializable_iterator(data)
+        w = v1.get_variable("w", [3, 1])
+        loss = tf.reduce_mean(tf.square(tf.matmul(iterator.get_next(), w) - 1.0))
+        train = v1.train.GradientDescentOptimizer(0.1).minimize(loss)
+        queue = v1.FIFOQueue(3, [tf.float32], shapes=[[]])
+        begin = legacy.function([v1.global_variables_initializer(), iterator.initializer])
+        step = legacy.function([train, loss])
+        put, take = legacy.function(queue.enqueue(1.0)), legacy.function(queue.dequeue())
+    begin()
+    put()
+    before = legacy[w].numpy()
+    assert take() == 1.0
+    for rows in (X[:2], X[2:]):
+        gap = rows.astype(np.float32) @ legacy[w].numpy() - 1.0
+        np.testing.assert_allclose(step()[1], np.mean(np.square(gap)), rtol=1e-5)
+    assert (legacy[w].numpy() != before).all()
+    with contextlib.suppress(tf.errors.OutOfRangeError):
+        raise AssertionError(step())
+    threads = [call._function.one_thread for each in (step, put, take) for call in each._call_with(())._calls.values()]
+    assert threads == [True, False, False]
+
+
 def check_queue_runners() -> None:
     legacy = porting.LegacyGraph()
     with legacy:

@@ -846,19 +846,30 @@ def check_results_that_are_no_arrays() -> None:
 def check_one_thread_runs_what_has_no_work_for_two() -> None:
     """And a caller's own choice of an executor stands, before and after."""
 
-    def one_thread(build: Any, **options: Any) -> bool:
-        found: bool = module_of(build, **options).signatures["serving_default"]._call_for(("x",), {})._one_thread
+    def one_thread(build: Any, shape: Any = (None, 3)) -> bool:
+        call = module_of(build, shape=shape).signatures["serving_default"]._call_for(("x",), {})
+        found: bool = call._function.one_thread
         return found
 
     def chain(x: Any) -> Any:
         h = v1.nn.relu(v1.matmul(x, weight("w", 3, 3)) + weight("b", 3))
         return v1.nn.softmax(v1.matmul(v1.reshape(h, [-1, 3]), weight("out", 3, 2)))
 
+    def two_chains(x: Any) -> Any:
+        return v1.matmul(x, weight("w", 3, 3)) + v1.matmul(x, weight("out", 3, 3))
+
+    def many_chains(x: Any) -> Any:
+        return v1.add_n([v1.exp(v1.sin(x + float(i))) for i in range(40)])
+
     assert one_thread(chain)
-    assert not one_thread(lambda x: v1.matmul(x, weight("w", 3, 3)) + v1.matmul(x, weight("out", 3, 3)))
-    assert not one_thread(lambda x: v1.nn.dropout(x, rate=0.5))  # it keeps a state
+    assert not one_thread(two_chains)  # how many rows there will be is not known
+    assert one_thread(two_chains, (4, 3))
+    assert not one_thread(two_chains, (90_000, 3))
+    assert not one_thread(many_chains, (4, 3))
+    assert one_thread(lambda x: v1.nn.dropout(x, rate=0.5), (4, 3))  # its state is a variable
+    assert not one_thread(lambda x: v1.py_func(np.cos, [x], tf.float32), (4, 3))  # which may wait
     assert not one_thread(lambda x: v1.while_loop(lambda y: v1.reduce_sum(y) < 9.0, lambda y: y + 1.0, [x]))
-    assert not one_thread(kept, shape=(4, 3))
+    assert one_thread(kept, (4, 3))
     module = module_of(chain)
     expected = module.concrete(tf.constant(ROWS))
     np.testing.assert_array_equal(module(x=ROWS), expected)

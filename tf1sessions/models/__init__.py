@@ -25,6 +25,7 @@ Files::
     weights.py              large constants as variables
     values.py               values of variables and tables, set at load() or when a call needs them
     optimizing.py           graphs that TensorFlow's optimizers should leave as they are
+    one_thread.py           whether one thread runs a graph as fast as several
     prepared.py             a graph made ready, and vetted; nothing of it has run
     static_sizes.py         what a request would fill memory with, by the shapes in its graph
     trial.py                a model tried in a child process, with limits

@@ -21,6 +21,7 @@ import numpy as np
 
 from tf1sessions.errors import ConversionError
 from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.one_thread import suits_one_thread
 from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
 from tf1sessions.porting.staging import Staging
@@ -310,8 +311,7 @@ class PreparedFunction:
     Where nothing records (no tape, no graph), TensorFlow is asked for the function straight away: with the tensors and
     the settings with which the concrete function would ask for it in the end. There, loops are those of TensorFlow 1,
     if they can be kept, and the shapes are those that the values have: TensorFlow then computes shapes once, and not in
-    each iteration and for each gradient. One thread runs it if there is no work for two: the hand-overs between threads
-    would be most of what a small model costs.
+    each iteration and for each gradient. One thread runs it where two gain nothing.
 
     Args:
         concrete: The function.
@@ -327,13 +327,12 @@ class PreparedFunction:
         devices = private.context.context().list_logical_devices()
         one_device = len(devices) == 1
         self._inputs = [(spec.name, _InputSpec(spec, devices[0].name if one_device else None)) for spec in specs]
-        self._function = _TracedFunction.of(concrete)
-        self._count = len(concrete.outputs)
-        self._one_thread = one_device and _is_chain(concrete.graph)
-        # Which operation of a loop is on which of several devices is left to TensorFlow 2's loops.
-        self._exact = exact if one_device and self._function is not None else None
         self._shapes = [spec.shape for spec in specs]
         self._open = [index for index, shape in enumerate(self._shapes) if not shape.is_fully_defined()]
+        self._function = _TracedFunction.of(concrete, one_device, not self._open)
+        self._count = len(concrete.outputs)
+        # Which operation of a loop is on which of several devices is left to TensorFlow 2's loops.
+        self._exact = exact if one_device and self._function is not None else None
         self._by_shapes: dict[Any, _TracedFunction] = {}  # of the inputs that are open
         self._general: _TracedFunction | None = None  # for all other shapes
         self._lock = threading.Lock()  # held while one is traced
@@ -354,7 +353,7 @@ class PreparedFunction:
             function = self._by_shapes.get(shapes) or self._general or self._function_for(shapes)
         options = context.function_call_options  # this thread's
         chosen = options.executor_type
-        if self._one_thread and chosen is None:
+        if function.one_thread and chosen is None:
             options.executor_type = "SINGLE_THREADED_EXECUTOR"
         try:
             outputs = context.call_function(function.name, values + function.captured, self._count) or []
@@ -376,7 +375,7 @@ class PreparedFunction:
             if found is not None:
                 self._by_shapes[shapes] = found
             else:
-                self._general = found = _TracedFunction.of(self._exact(self._shapes))
+                self._general = found = _TracedFunction.of(self._exact(self._shapes), True, not self._open)
             assert found is not None
             return found
 
@@ -387,7 +386,7 @@ class PreparedFunction:
         for index, shape in zip(self._open, shapes, strict=True):
             all_shapes[index] = shape
         try:
-            return _TracedFunction.of(self._exact(all_shapes))
+            return _TracedFunction.of(self._exact(all_shapes), True, True)
         except (ValueError, ConversionError):
             return None
 
@@ -400,44 +399,23 @@ class _TracedFunction:
         name: Of it.
         captured: What it takes after its inputs.
         concrete: Kept as long as this, or the function is gone.
+        one_thread: Whether the thread that calls runs it.
     """
 
     name: str
     captured: list[Any]
     concrete: Any
+    one_thread: bool
 
     @classmethod
-    def of(cls, concrete: Any) -> _TracedFunction | None:
+    def of(cls, concrete: Any, one_device: bool, sizes_known: bool) -> _TracedFunction | None:
         """None where its results need more than being given: what a resource holds is noted on the tensor."""
         inner: Any = getattr(concrete, "_inference_function", None)
         known = hasattr(private.context.Context, "call_function") and hasattr(inner, "name")
         if not known or any(each.dtype in (tf.resource, tf.variant) for each in concrete.outputs):
             return None
-        return cls(inner.name, list(concrete.captured_inputs), concrete)
-
-
-#: Operations that cost nothing to speak of: they hand on what is there.
-_TRIFLES = {"Placeholder", "Const", "Identity", "NoOp", "ReadVariableOp", "Shape", "Reshape", "Squeeze", "ExpandDims"}
-
-
-def _is_chain(graph: Any) -> bool:
-    """Whether each operation of a graph works on what the one before it gives, so that no two can run side by side.
-
-    Those with a state are none, as they may wait for other calls; nor those that run functions, such as loops.
-    """
-    depths: dict[str, int] = {}
-    taken = set()
-    for operation in graph.get_operations():
-        before = [*(each.op for each in operation.inputs), *operation.control_inputs]
-        depth = max((depths.get(each.name, 0) for each in before), default=0)  # 0: it was made to wait, later on
-        if operation.type not in _TRIFLES:
-            depth += 1
-            described = operation.op_def
-            if described.is_stateful or depth in taken or any("func" in each.type for each in described.attr):
-                return False
-            taken.add(depth)
-        depths[operation.name] = depth
-    return True
+        one_thread = one_device and suits_one_thread(concrete.graph, sizes_known)
+        return cls(inner.name, list(concrete.captured_inputs), concrete, one_thread)
 
 
 class _InputSpec:

@@ -406,7 +406,10 @@ class LegacyFunction:
         self.operations = list({each.name: each for each in elements if isinstance(each, tf.Operation)}.values())
         tensors = [each for each in elements if not isinstance(each, tf.Operation)]
         self.tensors = list({each.name: each for each in tensors if each.name not in fed}.values())
-        self._names = [None if isinstance(each, tf.Operation) else each.name for each in elements]
+        places = {each.name: (False, index) for index, each in enumerate(self.tensors)}
+        places |= {each.name: (True, index) for index, each in enumerate(self.fed)}
+        #: Of each leaf: whether it is a fed value, and which one; None for an operation.
+        self._places = [None if isinstance(each, tf.Operation) else places[each.name] for each in elements]
         self._changes = legacy.changes
         self._calls: dict[tuple[str, ...], GraphFunction] = {}
         self._reads = _read_variables([*self.operations, *(each.op for each in self.tensors)], fed)
@@ -443,27 +446,36 @@ class LegacyFunction:
 
     def compute(self, values: Sequence[Any], extras: Sequence[Any] = ()) -> list[Any]:
         """The values of :attr:`tensors` and of further tensors of the graph, computed together."""
+        if private.context.executing_eagerly():  # entering that mode anew takes longer than asking
+            return self._compute(values, extras)
         with private.context.eager_mode():
-            if self._writes:  # the others read what there is: with several workers, only changes are made by all
-                self.legacy.settle(self._uses)
-            if self._changes != self.legacy.changes:
-                self._changes, self._unset = self.legacy.changes, frozenset(self._reads)
-                self._calls.clear()
-            if self._unset:
-                _refuse_unset({name: self.legacy[name] for name in self._unset})
-                self._unset = frozenset()
-            call = self._call_with(tuple(tensor.name for tensor in extras))
-            made = call(dict(zip(call.inputs, values, strict=True)))
+            return self._compute(values, extras)
+
+    def _compute(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        if self._writes:  # the others read what there is: with several workers, only changes are made by all
+            self.legacy.settle(self._uses)
+        if self._changes != self.legacy.changes:
+            self._changes, self._unset = self.legacy.changes, frozenset(self._reads)
+            self._calls.clear()
+        if self._unset:
+            _refuse_unset({name: self.legacy[name] for name in self._unset})
+            self._unset = frozenset()
+        call = self._call_with(tuple([tensor.name for tensor in extras]))
+        made = call(**dict(zip(call.inputs, values, strict=True)))
         return [made[name].numpy() for name in call.outputs]
 
     def packed(self, values: Sequence[Any], computed: Sequence[Any]) -> Any:
         """Put the values of feeds and computed tensors into the structure of the fetches."""
-        found = {tensor.name: value for tensor, value in zip(self.tensors, computed, strict=False)}
-        for tensor, value in zip(self.fed, values, strict=True):
-            if tensor.name in self._names:
-                found[tensor.name] = np.asarray(value, tensor.dtype.as_numpy_dtype)
-        leaves = iter(None if name is None else found[name] for name in self._names)
-        return _packed(self._fetches, leaves)
+        leaves: list[Any] = []
+        for place in self._places:
+            if place is None:
+                leaves.append(None)
+            elif place[0]:
+                tensor = self.fed[place[1]]
+                leaves.append(np.asarray(values[place[1]], tensor.dtype.as_numpy_dtype))
+            else:
+                leaves.append(computed[place[1]])
+        return _packed(self._fetches, iter(leaves))
 
     def _call_with(self, extras: tuple[str, ...]) -> GraphFunction:
         if extras not in self._calls:
@@ -561,12 +573,12 @@ def _matched(structure: Any, value: Any) -> Iterator[Any]:
 
 
 def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
-    if isinstance(structure, Mapping):
-        packed = {key: _packed(value, leaves) for key, value in structure.items()}
-        return packed if type(structure) is dict else type(structure)(packed)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple):
         values = [_packed(value, leaves) for value in structure]
         return type(structure)(*values) if hasattr(structure, "_fields") else type(structure)(values)
+    if isinstance(structure, Mapping):
+        packed = {key: _packed(value, leaves) for key, value in structure.items()}
+        return packed if type(structure) is dict else type(structure)(packed)  # type: ignore[call-arg]
     return next(leaves)
 
 

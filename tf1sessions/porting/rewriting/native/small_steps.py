@@ -11,7 +11,8 @@ __all__ = ["SMALL_STEPS", "training_loop"]
 #: What is said at the first such loop.
 SMALL_STEPS = (
     "Each turn calls a tf.function that trains: 0.1 to 0.5 milliseconds more than a request of a session. Where steps "
-    'are as small as that, loop inside of a function: "Small steps" in migration_notes/port-native.md has the code.'
+    'are as small as that, loop inside of a function, or call several from one: "Small steps" in '
+    "migration_notes/port-native.md has the code."
 )
 _LOOPS = (ast.For, ast.While)
 
