@@ -85,6 +85,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.cluster.task_main",
     "tf1sessions.porting.recorder",  # on the machine where there is nothing but TensorFlow 1
     "tf1sessions.runtime",
+    "tf1sessions.scripts.old_debugger",
     "tf1sessions.scripts.children",
     "tf1sessions.scripts.classes",
     "tf1sessions.scripts.compositions",
