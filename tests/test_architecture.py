@@ -90,6 +90,7 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.scripts.classes",
     "tf1sessions.scripts.compositions",
     "tf1sessions.scripts.frames",
+    "tf1sessions.scripts.rehearsed",  # run as a program
     "tf1sessions.scripts.sample_weights",
     "tf1sessions.scripts.inner.framework",
     "tf1sessions.scripts.inner.keras_functions",

@@ -17,6 +17,7 @@ In the caller's process, without TensorFlow::
     cluster_watch.py          a task that was started by hand: the versions compared, the other tasks waited for
     payload.py                what runner.py sends to a job's process, and program.py reads there
     servers.py                the fork server of a run
+    early_calls.py            the user's server, called before the command is imported
     run_settings.py           how jobs run together
     caller_signals.py         signals to the process of a run
     runner.py                 runs jobs, several at once, each in its own process
@@ -28,6 +29,7 @@ In the caller's process, without TensorFlow::
 In a script's process; program.py, importer.py and namespace.py run in the fork server's first, which has TensorFlow::
 
     program.py                runs the program: a script, a module or a notebook
+    rehearsed.py              a small one, which shows which memory programs write to
     exits.py                  exit codes and errors of a program that raised, as Python has them
     frames.py                 leaves our own frames out of tracebacks
     settings.py               a job's settings, for it and the processes that it starts
