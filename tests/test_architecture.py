@@ -85,10 +85,12 @@ IMPORTS_TENSORFLOW = {
     "tf1sessions.cluster.task_main",
     "tf1sessions.porting.recorder",  # on the machine where there is nothing but TensorFlow 1
     "tf1sessions.runtime",
+    "tf1sessions.scripts.old_debugger",
     "tf1sessions.scripts.children",
     "tf1sessions.scripts.classes",
     "tf1sessions.scripts.compositions",
     "tf1sessions.scripts.frames",
+    "tf1sessions.scripts.rehearsed",  # run as a program
     "tf1sessions.scripts.sample_weights",
     "tf1sessions.scripts.inner.framework",
     "tf1sessions.scripts.inner.keras_functions",

@@ -24,6 +24,7 @@ from tf1sessions.pools import user_servers
 from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
 from tf1sessions.pools.messages import socket_address
 from tf1sessions.pools.user_servers import UserServer
+from tf1sessions.scripts import early_calls
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -306,6 +307,57 @@ def test_jobs_end_with_their_caller_and_the_server_stays(user: User) -> None:
         assert caller.stdout.read() == b""  # its job, which has this pipe, has ended
     wait_for(lambda: user.status()["running"] == 0, "the end of its forks")
     assert user.run()["marks"] == ["show"]
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one has made, and that have not ended."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_worker_that_is_killed_before_it_has_a_job_is_made_again(user: User) -> None:
+    with user.server() as server, open(user.folder / "out", "w+b") as out:
+        server.wait_ready(60)
+        assert server.pid is not None
+        (ahead,) = wait_for(lambda: children(server.pid or 0), "the worker that is forked ahead")
+        os.kill(ahead, signal.SIGKILL)
+        for _ in range(2):
+            result = server.spawn(user.spec("show", out)).wait(60)
+            assert result is not None and result.returncode == 0, result
+        out.seek(0)
+        assert out.read().count(b'"marks": ["show"]') == 2
+
+
+def test_a_worker_that_gets_no_job_ends_with_its_server(user: User) -> None:
+    with user.server() as server:
+        server.wait_ready(60)
+        assert server.pid is not None
+        (ahead,) = wait_for(lambda: children(server.pid or 0), "the worker that is forked ahead")
+    wait_for_end(ahead)
+
+
+def test_a_command_asks_early_where_a_server_is_warm_and_it_runs_scripts(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(user_servers.PRELOADS, "scripts", PRELOAD)
+    monkeypatch.delitem(user_servers.PRELOADS, "test")
+    env, fast = (early_calls.base_environment(fast_kernels) for fast_kernels in (False, True))
+    early_calls.begin(["run", "train.py"])
+    assert early_calls.take(env) is None and user_servers.running() == {}, "it has started one"
+    user_servers.named("scripts").start(env)
+    for words in ("inspect model.pb", "run --help", "run --dry-run train.py", "run --resume=runs/1", "warm status", ""):
+        early_calls.begin(words.split())
+        assert early_calls.take(env) is None, words
+    early_calls.begin(["run", "train.py", "--", "--fast-kernels"])
+    assert early_calls.take(fast) is None
+    early_calls.begin(["run", "train.py", "--", "--help"])
+    call = early_calls.take(env)
+    assert call is not None and early_calls.take(env) is None
+    with WorkerServer(PRELOAD, env, users=True, call=call) as server, open(user.folder / "out", "w+b") as out:
+        server.wait_ready(60)
+        assert user.status()["callers"] == 2  # one of them has closed its call, as the environment was another
+        result = server.spawn(user.spec("show", out)).wait(60)
+    assert result is not None and result.returncode == 0
+    assert user.status()["callers"] == 2
 
 
 def test_a_fork_that_a_job_stops_is_continued(user: User) -> None:

@@ -215,6 +215,16 @@ with tempfile.TemporaryDirectory() as folder, tf.Session() as session:
              tf_debug.LocalCLIDebugWrapperSession(session, None, False, "curses", "a thread"),
              tf_debug.DumpingDebugHook(folder + "_3", log_usage=False)]
     dumps = tf_debug.DebugDumpDir(folder + "/" + os.listdir(folder)[0])
+    def watch(fetches, feeds):
+        return tf_debug.WatchOptions(node_name_regex_whitelist="inf", op_type_regex_whitelist="Log")
+    tf_debug.DumpingDebugWrapperSession(tf.Session(), folder + "_4", watch).run(value)
+    only = tf_debug.DebugDumpDir(folder + "_4/" + os.listdir(folder + "_4")[0]).dumped_tensor_data
+    asked, url = [tf.RunOptions(), tf.RunOptions()], "file:///dumps"
+    tf_debug.watch_graph(asked[0], session.graph, debug_urls=url, node_name_regex_whitelist="infinite")
+    tf_debug.watch_graph_with_blacklists(asked[1], session.graph, debug_urls=url, node_name_regex_blacklist="infinite")
+    report(watched=[[datum.node_name for datum in only], watch(0, 0).op_type_regex_whitelist,
+                    [[each.node_name for each in one.debug_options.debug_tensor_watch_opts
+                      if each.node_name == "infinite"] for one in asked]])
     report(debugger=[dumps.find(tf_debug.has_inf_or_nan)[0].node_name, shown[2]._thread_name_filter_pattern.pattern,
                      len(warnings_given)])
 report(loss=losses(_sentinel=None, labels=tf.zeros([2, 3]), logits=tf.zeros([2, 3])).shape.as_list())
@@ -309,6 +319,7 @@ def test_old_arguments_by_position_and_by_name(face):
     assert face["top_k"] == "best:1"
     assert face["loss"] == [2]
     assert face["debugger"] == ["infinite", "a thread", 2]
+    assert face["watched"] == [["infinite"], "Log", [["infinite"], []]]
     assert face["sentinel"][0] == "ValueError" and "named arguments" in face["sentinel"][1]
 
 

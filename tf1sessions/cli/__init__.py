@@ -2,6 +2,8 @@
 
 Files::
 
+    entry.py       the entry point; calls the user's server before the rest is imported
+    closed_streams.py   standard streams that are closed
     main.py        finds the subcommand; errors and exit codes
     signals.py     SIGTERM and SIGHUP as errors, which cleaning up survives
     run.py         tf1sessions run

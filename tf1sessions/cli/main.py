@@ -20,6 +20,7 @@ import click
 
 from tf1sessions import __version__
 from tf1sessions.cli import warm_commands
+from tf1sessions.cli.closed_streams import open_closed_streams
 from tf1sessions.cli.signals import Terminated, end_by_signals
 from tf1sessions.errors import ModelError, Tf1SessionsError, UsageError
 from tf1sessions.texts import printable, quoted
@@ -174,19 +175,6 @@ def cli() -> None:
     """
 
 
-def _open_closed_streams() -> None:
-    """Gives the null device to the standard streams that were closed (``>&-``), for which Python has None.
-
-    What is written there is dropped, as under plain Python; and no file that is opened later takes their numbers, and
-    with them what jobs write.
-    """
-    for fd, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: fd, as those below are open
-            assert null == fd, f"the null device was opened as {null}"
-            setattr(sys, name, open(fd, "r" if name == "stdin" else "w", closefd=False))
-
-
 def _end_process(exit_code: int) -> NoReturn:
     """End this process as Python ends, whatever its settings."""
     try:
@@ -198,8 +186,8 @@ def _end_process(exit_code: int) -> NoReturn:
 
 
 def main() -> None:
-    """The entry point; ends the process with the exit code."""
-    _open_closed_streams()
+    """Run the command that the arguments name; ends the process with the exit code."""
+    open_closed_streams()
     end_by_signals()
     try:
         cli(prog_name="tf1sessions")

@@ -24,6 +24,7 @@ Files::
       fork_server.py         WorkerServer: the caller's side
       warm_servers.py        the servers that the pools of this process share
       hidden_modules.py      namesakes of other modules in a program's folder
+      written_pages.py       memory that a fork writes to, copied before
       interpreter_end.py     the end of a job's interpreter, without the modules that the server had loaded
     objects between two processes
       segments.py            anonymous memory that both have

@@ -37,9 +37,9 @@ from tf1sessions.errors import ClosedError, UnsupportedEnvironmentError, UsageEr
 from tf1sessions.pools import job_processes, messages, user_servers
 from tf1sessions.pools.boot import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.cold_starts import INSPECT
-from tf1sessions.pools.job_processes import MARK, server_mark
+from tf1sessions.pools.job_processes import MARK, new_token, server_mark
 from tf1sessions.pools.resource_limits import limit_step, start_error
-from tf1sessions.pools.user_servers import UserServer
+from tf1sessions.pools.user_servers import UserCall
 from tf1sessions.pools.workers import (
     WorkerHandle,
     WorkerResult,
@@ -72,6 +72,7 @@ class WorkerServer:
         method: ``"fork"`` (Linux), or ``"spawn"`` for fresh interpreters; None takes the first where it is available.
         users: Whether a server of the user's (user_servers.py), which is warm already, may be used instead of one that
             ends with this process. Where it does not fit, the reason is noted.
+        call: Such a server that was called already, with the same environment.
 
     Attributes:
         on_note: Called, from any thread, with what the user should know: that the server was stopped, and continued.
@@ -92,6 +93,7 @@ class WorkerServer:
         *,
         method: Literal["fork", "spawn"] | None = None,
         users: bool = False,
+        call: UserCall | None = None,
     ) -> None:
         can_fork = sys.platform.startswith("linux") and hasattr(os, "fork")
         if method not in (None, "fork", "spawn"):
@@ -112,7 +114,8 @@ class WorkerServer:
         self._closed = False
         self._unsaid: list[str] = []  # notes of start(), whose caller may set on_note later
         self._users = users and self._method == "fork"
-        self._of_user: UserServer | None = None
+        self._call = call
+        self._of_user = None if call is None else call.server
 
     def __enter__(self) -> WorkerServer:
         return self
@@ -199,17 +202,14 @@ class WorkerServer:
             if self._users:
                 self._of_user = self._of_user or user_servers.find(self._preload)
             if self._users and self._of_user is not None:
-                return _UserLink(self._of_user, env)
+                call, self._call = self._call, None
+                return _UserLink(call or self._of_user.call(env))
         except (OSError, WorkerStartError) as error:
             self._users = False
             self._unsaid.append(f"the warm server is not used: {error}")
         if self._method == "spawn":
             return _ForkLink((), self._env, self._note, ('method="spawn"',))
         return _ForkLink(self._preload, self._env, self._note)
-
-
-def _token() -> str:
-    return os.urandom(8).hex()
 
 
 class _ServerLink(abc.ABC):
@@ -403,7 +403,7 @@ class _ForkLink(_ServerLink):
             control, theirs = socket.socketpair()
         except OSError as error:
             raise start_error("The fork server does not start", error, where=sys.executable) from error
-        super().__init__(control, _token())
+        super().__init__(control, new_token())
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", BOOT, PACKAGE_PARENT, "serve", str(theirs.fileno()), *preload],
@@ -488,10 +488,9 @@ class _UserLink(_ServerLink):
 
     _how = "fork of the warm server"
 
-    def __init__(self, server: UserServer, env: Mapping[str, str]) -> None:
-        token = _token()
-        super().__init__(server.connect(env, server_mark(token, 0)), token)
-        self._server = server
+    def __init__(self, call: UserCall) -> None:
+        super().__init__(call.control, call.token)
+        self._server = call.server
         self.refused: tuple[str, ...] = ()  # reasons why it does not serve this process; then it has ended
         self.replaced = False  # it ends, for one of these reasons, and the next one will do
         self._reader.start()

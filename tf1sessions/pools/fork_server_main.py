@@ -17,6 +17,10 @@ gets SIGTERM, then SIGKILL; only then "ended" is sent. When the control socket c
 every job is ended the same way. Signals that would end the server are ignored: any job can send them to its parent
 process.
 
+A fork of the user's server is asked for before its caller knows the first job. So it forks the first worker at once
+(:meth:`_ForkServer._fork_ahead`), which copies the memory that it will write to (written_pages.py) and waits for its
+request.
+
 A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
 Attention: nothing here is thread-safe; the server's process has one thread.
 """
@@ -30,6 +34,7 @@ import importlib
 import io
 import json
 import os
+import select
 import selectors
 import signal
 import socket
@@ -38,6 +43,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from array import array
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -61,6 +67,7 @@ from tf1sessions.pools.job_processes import (
     signal_processes,
 )
 from tf1sessions.pools.messages import receive, send
+from tf1sessions.pools.written_pages import copy_pages
 
 __all__ = ["main"]
 
@@ -99,6 +106,15 @@ class _WorkerRequest:
         return self.reported.startswith(b"+")
 
 
+@dataclass(eq=False)
+class _WorkerAhead:
+    """A worker that was forked before its request; it waits for that."""
+
+    pid: int
+    requests: socket.socket
+    report: int  # as that of a request
+
+
 class _ForkServer:
     """Serves one process, its caller.
 
@@ -107,10 +123,16 @@ class _ForkServer:
         modules: Those that this process has loaded.
         caller_pid: The caller.
         preload_children: Processes that the preload has started here, which are no job's.
+        written: If the first worker is to be forked before it is asked for: the memory that it will write to.
     """
 
     def __init__(
-        self, control: socket.socket, modules: ServerModules, caller_pid: int, preload_children: Collection[int]
+        self,
+        control: socket.socket,
+        modules: ServerModules,
+        caller_pid: int,
+        preload_children: Collection[int],
+        written: array[int] | None = None,
     ) -> None:
         self.environment = given_environment()
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -129,11 +151,17 @@ class _ForkServer:
         self.caller_pid = caller_pid
         self.caller = -1  # a descriptor of it
         self.handlers: dict[int, Any] = {}
+        self.written = written
+        self.ahead: _WorkerAhead | None = None
 
     def serve(self) -> _WorkerRequest | None:
         """Serve until asked to end. Returns None then, and the job in each forked child."""
         self._prepare()
         send(self.control, {"event": "ready", "pid": os.getpid()})
+        if self.written is not None and not _has_message(self.control):
+            first = self._fork_ahead(self.written)
+            if first is not None:
+                return first
         while True:
             while self.to_fork:
                 job = self.to_fork.popleft()
@@ -143,6 +171,7 @@ class _ForkServer:
                     return job
             timeout = self._end_jobs()
             if self.closing and not self.jobs:
+                self._end_ahead()
                 return None
             for key, _ in self.selector.select(timeout):
                 if self.selector.get_map().get(key.fileobj) is key:  # not ended by what came before it
@@ -234,6 +263,8 @@ class _ForkServer:
                 return
             if pid == 0:
                 return
+            if self.ahead is not None and self.ahead.pid == pid:
+                self._end_ahead()
             for job in self.jobs.values():
                 if job.pid == pid and job.ended is None:
                     self._main_ended(job, os.waitstatus_to_exitcode(status), usage.ru_maxrss / 1024)
@@ -263,35 +294,65 @@ class _ForkServer:
         job.attempts += 1
         job.reported, job.ended = b"", None
         job.forked_at = time.monotonic()
-        pid = -1
-        try:
-            job.report, report = os.pipe()
-            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # until the child has its own handlers
+        if not self._give_to_ahead(job):
             try:
-                with warnings.catch_warnings():
-                    # Python warns where libraries have threads; OpenBLAS's and TensorFlow's are fork-safe.
-                    warnings.simplefilter("ignore", DeprecationWarning)
-                    pid = os.fork()
-            finally:
-                if pid != 0:
-                    os.close(report)
-                    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        except OSError as error:
-            self._fork_failed(job, error)
-            return False
-        job.pid = pid
-        if pid == 0:
-            self._leave(job, report)
-            return True
+                job.pid, job.report = _fork_with_report()
+            except OSError as error:
+                self._fork_failed(job, error)
+                return False
+            if job.pid == 0:
+                self._leave(job)
+                return True
         os.set_blocking(job.report, False)
         self.selector.register(job.report, selectors.EVENT_READ, lambda: self._on_report(job))
         self._send_event({"event": "forked", "job": job.number, "pid": job.pid, "cold": job.cold})
         return False
 
+    def _fork_ahead(self, written: array[int]) -> _WorkerRequest | None:
+        """Fork the first worker; in the child, return its request when it has come."""
+        ours, theirs = socket.socketpair()
+        try:
+            pid, report = _fork_with_report()
+        except OSError:  # the next one may be forked
+            ours.close()
+            theirs.close()
+            return None
+        if pid:
+            theirs.close()
+            self.ahead = _WorkerAhead(pid, ours, report)
+            return None
+        ours.close()
+        self._leave()
+        copy_pages(written, lambda: _has_message(theirs))
+        message, fds = receive(theirs)
+        theirs.close()
+        if message is None:  # there is none
+            os._exit(0)
+        request = message["request"]
+        return _WorkerRequest(request["job"], request, fds, tuple(message["cold"]), report=report)
+
+    def _give_to_ahead(self, job: _WorkerRequest) -> bool:
+        """Give the job to the worker that was forked ahead, where there is one."""
+        ahead, self.ahead = self.ahead, None
+        if ahead is None:
+            return False
+        job.pid, job.report = ahead.pid, ahead.report
+        with ahead.requests:
+            try:
+                send(ahead.requests, {"request": job.request, "cold": job.cold}, job.fds)
+            except OSError:  # it was killed
+                os.close(job.report)
+                return False
+        return True
+
+    def _end_ahead(self) -> None:
+        """Take leave of the worker that was forked ahead, and is not needed or was killed."""
+        if self.ahead is not None:
+            self.ahead.requests.close()
+            os.close(self.ahead.report)
+            self.ahead = None
+
     def _fork_failed(self, job: _WorkerRequest, error: OSError) -> None:
-        if job.report >= 0:
-            os.close(job.report)
-            job.report = -1
         if job.attempts < 2 and not self.closing:
             self.to_fork.append(job)
         else:
@@ -299,22 +360,21 @@ class _ForkServer:
             del self.jobs[job.number]
             self._send_event({"event": "refused", "job": job.number, "error": str(error)})
 
-    def _leave(self, job: _WorkerRequest, report: int) -> None:
-        """In the child: drop what is the server's."""
+    def _leave(self, job: _WorkerRequest | None = None) -> None:
+        """In the child, of this job: drop what is the server's."""
         signal.set_wakeup_fd(-1)
         for signum, handler in self.handlers.items():
             signal.signal(signum, handler)
         for other in self.jobs.values():
             if other is not job:
                 _close_all(other.fds)
-            if other.report >= 0:
-                os.close(other.report)
+                if other.report >= 0:
+                    os.close(other.report)
         self.selector.close()
         for end in (self.control, self.wake_in, self.wake_out):
             end.close()
         if self.caller >= 0:
             os.close(self.caller)
-        job.report = report
         gc.enable()  # what was frozen stays so: a collection that touched it would copy hundreds of MB
 
     def _on_report(self, job: _WorkerRequest, last: bool = False) -> None:
@@ -390,12 +450,37 @@ class _ForkServer:
 
     def _orphans(self) -> set[int]:
         """Processes that this one has adopted, and that may be any running job's."""
-        adopted = {
-            pid for pid, (parent, _, _) in process_table().items() if parent == os.getpid()
-        } - self.preload_children
+        adopted = {pid for pid, entry in process_table().items() if entry.parent == os.getpid()} - self.preload_children
         for job in self.jobs.values():
             adopted -= {job.pid, *job_processes(job.request["mark"], job.pid)}
         return adopted
+
+
+def _fork_with_report() -> tuple[int, int]:
+    """Fork, with all signals blocked in the child until it has its own handlers.
+
+    Returns:
+        As :func:`os.fork`, and this side's end of a pipe: the parent reads from it, the child writes to it.
+    """
+    pid = -1
+    ours, report = os.pipe()
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        with warnings.catch_warnings():
+            # Python warns where libraries have threads; OpenBLAS's and TensorFlow's are fork-safe.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+    finally:
+        if pid != 0:
+            os.close(report)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        if pid <= 0:
+            os.close(ours)
+    return (pid, ours) if pid else (0, report)
+
+
+def _has_message(control: socket.socket) -> bool:
+    return bool(select.select([control], [], [], 0)[0])
 
 
 def _prctl(libc: ctypes.CDLL, option: int, value: int) -> None:
@@ -428,6 +513,7 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     modules = ServerModules(at_start)
+    written: array[int] | None = None
     preload_children: Collection[int] = ()  # a fork of the user's server has no children, nor has anything its mark
     if argv[0] == "serve":
         preload = argv[2:]
@@ -441,9 +527,9 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
         caller = UserServerProcess(argv[1], float(argv[2])).serve(lambda: _preload(preload, modules))
         if caller is None:
             return 0
-        control, caller_pid = caller
+        control, caller_pid, written = caller
     server_pid = os.getpid()
-    server = _ForkServer(control, modules, caller_pid, preload_children)
+    server = _ForkServer(control, modules, caller_pid, preload_children, written)
     job = server.serve()
     if job is None:
         if argv[0] == "stay":
@@ -458,13 +544,14 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
     return code
 
 
-def _preload(names: list[str], modules: ServerModules) -> None:
+def _preload(names: list[str], modules: ServerModules) -> list[Callable[[], None]]:
+    """Call the preload functions, and return what they return: functions that do what jobs will do."""
     # Imports make objects that stay: looking through them again and again takes a tenth of TensorFlow's import. Later a
     # collection would touch, and so copy, every page that the children share.
     gc.disable()
-    for name in names:
-        _resolve(name)()
+    returned = [_resolve(name)() for name in names]
     modules.note()
+    return [rehearse for rehearse in returned if rehearse is not None]
 
 
 def _work(request: dict[str, Any], report_to: int, start: Callable[[], None]) -> int:

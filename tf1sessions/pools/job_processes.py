@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
 __all__ = [
     "GIVE_UP_SECS",
@@ -18,9 +19,11 @@ __all__ = [
     "POLL_SECS",
     "SETTLE_SECS",
     "TERM_SECS",
+    "ProcessEntry",
     "has_returned",
     "job_processes",
     "kill_marked",
+    "new_token",
     "note_return",
     "process_table",
     "server_mark",
@@ -42,6 +45,11 @@ _RETURNED = b"tf1sessions-end"  # the name, of 15 bytes at most, of a worker who
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 
 
+def new_token() -> str:
+    """Return the identity of a new server."""
+    return os.urandom(8).hex()
+
+
 def server_mark(token: str, number: int) -> str:
     """Return the identity of a server's job; number 0 is the server's own.
 
@@ -54,7 +62,8 @@ def job_processes(mark: str, leader: int | None = None, parent: int | None = Non
     """Find the living processes of a job.
 
     Args:
-        mark: The value of ``TF1SESSIONS_JOB``, or its beginning for all jobs of a server.
+        mark: The value of ``TF1SESSIONS_JOB``, or its beginning for all jobs of a server: this process, or one that it
+            has started.
         leader: The job's main process; its session and process group count.
         parent: A process whose children count too.
 
@@ -66,14 +75,17 @@ def job_processes(mark: str, leader: int | None = None, parent: int | None = Non
     if not table:
         return {-leader: "process group"} if leader is not None and _is_group(leader) else {}
     wanted = f"\0{MARK}={mark}".encode()
+    here = table.get(os.getpid())  # None where /proc is that of another namespace
+    since = 0 if here is None else here.began
     found = {
         pid
-        for pid, (ppid, group, session) in table.items()
-        if (leader is not None and leader in (pid, group, session))
-        or (parent is not None and ppid == parent)
-        or wanted in b"\0" + _environment(pid)
+        for pid, each in table.items()
+        if (leader is not None and leader in (pid, each.group, each.session))
+        or (parent is not None and each.parent == parent)
+        # What is older than this process has no job of it; most processes of a machine are.
+        or (each.began >= since and wanted in b"\0" + _environment(pid))
     }
-    while descendants := {pid for pid, (ppid, _, _) in table.items() if ppid in found} - found:
+    while descendants := {pid for pid, each in table.items() if each.parent in found} - found:
         found |= descendants
     return {pid: _command(pid) for pid in sorted(found - {os.getpid()})}
 
@@ -86,14 +98,23 @@ def _is_group(number: int) -> bool:
     return True
 
 
-def process_table() -> dict[int, tuple[int, int, int]]:
-    """Parent, process group and session of every living process; without zombies, and the kernel's own."""
+class ProcessEntry(NamedTuple):
+    """A process as the system describes it; ``began``: ticks since the system's start."""
+
+    parent: int
+    group: int
+    session: int
+    began: int
+
+
+def process_table() -> dict[int, ProcessEntry]:
+    """Return every living process; without zombies, and the kernel's own."""
     table = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdecimal():
             fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
             if fields and fields[0] not in b"ZX" and not int(fields[6]) & _PF_KTHREAD:
-                table[int(name)] = (int(fields[1]), int(fields[2]), int(fields[3]))
+                table[int(name)] = ProcessEntry(int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
     return table
 
 
@@ -117,8 +138,8 @@ def _command(pid: int) -> str:
 def _read(path: str) -> bytes:
     """A file of ``/proc``; empty when the process has ended or is not ours to look into."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        with open(path, "rb", buffering=0) as file:
+            return file.readall()
     except OSError:
         return b""
 

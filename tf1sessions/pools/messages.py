@@ -21,7 +21,8 @@ def send(control: socket.socket, message: Mapping[str, Any], fds: Iterable[int] 
     data = memoryview(struct.pack("!I", len(body)) + body)
     fds = list(fds)
     sent = socket.send_fds(control, [data], fds) if fds else 0
-    control.sendall(data[sent:])
+    if sent < len(data):  # else the other side may have it all, and have closed: to send nothing would fail
+        control.sendall(data[sent:])
 
 
 def receive(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:

@@ -27,13 +27,15 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tf1sessions.pools.cold_starts import cold_start_reasons, given_environment
 from tf1sessions.pools.job_processes import MARK
 from tf1sessions.pools.messages import receive, send, socket_address
 from tf1sessions.pools.surroundings import ignore_signals, surroundings, take_over
+from tf1sessions.pools.written_pages import written_pages
 
 __all__ = ["Caller", "UserServerProcess"]
 
@@ -43,10 +45,17 @@ _HANDLED = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Caller(NamedTuple):
-    """The socket to the process that a fork server serves, and that process."""
+    """The process that a fork of this one serves.
+
+    Attributes:
+        control: The socket to it.
+        pid: Its id.
+        written: The memory that its jobs will write to, see written_pages.py.
+    """
 
     control: socket.socket
     pid: int
+    written: array[int]
 
 
 # -- the process ------------------------------------------------------------------------------------------------------
@@ -66,6 +75,7 @@ class UserServerProcess:
         self._environment = given_environment()
         self._surroundings = surroundings()
         self._files: dict[str, tuple[int, int]] = {}
+        self._written = array("Q")
         self._began = time.time()
         self._used = time.monotonic()
         self._callers = 0
@@ -74,8 +84,11 @@ class UserServerProcess:
         self._stopping = False
         self._itself = self  # a circle that is frozen: to free the list of files in a fork would copy its pages
 
-    def serve(self, preload: Callable[[], None]) -> Caller | None:
+    def serve(self, preload: Callable[[], Sequence[Callable[[], None]]]) -> Caller | None:
         """Leave the process that started this one, preload, and take callers.
+
+        Args:
+            preload: Loads the modules, and returns functions that do what jobs will do (see written_pages.py).
 
         Returns:
             None when it is over, and in each fork the caller that it is to serve.
@@ -97,9 +110,9 @@ class UserServerProcess:
         self._listener.listen(128)  # from now on it is this process that callers see behind the socket
         self._inode = os.stat(self._path).st_ino
         try:
-            preload()
+            rehearsals = preload()
             os.chdir("/")  # the folder that it was started in may be removed
-            return self._take_callers()
+            return self._take_callers(rehearsals)
         finally:
             if self._listener.fileno() >= 0:
                 self._leave()
@@ -117,11 +130,12 @@ class UserServerProcess:
         except OSError:
             return False
 
-    def _take_callers(self) -> Caller | None:
+    def _take_callers(self, rehearsals: Sequence[Callable[[], None]]) -> Caller | None:
         self._files = _loaded_files()
         gc.collect()
         gc.freeze()
         _use_large_pages()
+        self._written = written_pages(rehearsals)
         wake_in, wake_out = socket.socketpair()
         wake_in.setblocking(False)
         wake_out.setblocking(False)
@@ -229,7 +243,7 @@ class UserServerProcess:
         libc.getenv.restype = ctypes.c_void_p
         ctypes.memmove(libc.getenv(MARK.encode()), mark.encode(), len(mark))
         self._ignored = frozenset(theirs["ignored"])
-        return Caller(connection, pid)
+        return Caller(connection, pid, self._written)
 
     def _turn_away(self, connection: socket.socket, reasons: list[str], replaced: bool = False) -> None:
         self._reply(connection, {"event": "turned away", "reasons": reasons, "replaced": replaced})

@@ -14,9 +14,7 @@ import signal
 import socket
 import stat
 import struct
-import subprocess
 import sys
-import tempfile
 import time
 import zlib
 from collections.abc import Mapping, Sequence
@@ -27,9 +25,9 @@ from tf1sessions.errors import UnsupportedEnvironmentError, UsageError, WorkerSt
 from tf1sessions.pools import messages
 from tf1sessions.pools.boot import BOOT, PACKAGE_PARENT
 from tf1sessions.pools.cold_starts import INSPECT
-from tf1sessions.pools.job_processes import MARK, server_mark
+from tf1sessions.pools.job_processes import MARK, new_token, server_mark
 
-__all__ = ["IDLE_SECS", "PRELOADS", "UserServer", "find", "folder", "named", "running"]
+__all__ = ["IDLE_SECS", "PRELOADS", "UserCall", "UserServer", "find", "folder", "named", "running"]
 
 IDLE_SECS = 1800.0
 """How long a server stays that nothing uses. Arbitrary."""
@@ -59,15 +57,11 @@ class UserServer(NamedTuple):
         """The file with what it wrote."""
         return self.path.with_suffix(".log")
 
-    def connect(self, env: Mapping[str, str], mark: str) -> socket.socket:
+    def call(self, env: Mapping[str, str]) -> UserCall:
         """Ask for a fork that serves this process; start the server first where there is none.
 
         Args:
             env: The environment that the server must have, as far as that is read when TensorFlow is imported.
-            mark: The identity of the fork.
-
-        Returns:
-            The socket on which the fork, or the server in its place, answers when it can.
 
         Raises:
             OSError: The folder cannot be used.
@@ -75,11 +69,11 @@ class UserServer(NamedTuple):
         """
         from tf1sessions.pools.surroundings import surroundings  # for Linux only
 
-        connection = self._call() or self._start(env, IDLE_SECS)
-        hello = {"do": "serve", "mark": mark, "env": dict(env), "surroundings": surroundings()}
+        connection, token = self._call() or self._start(env, IDLE_SECS), new_token()
+        hello = {"do": "serve", "mark": server_mark(token, 0), "env": dict(env), "surroundings": surroundings()}
         with contextlib.suppress(OSError):  # it has ended, which the reader of this socket finds out
             messages.send(connection, hello)
-        return connection
+        return UserCall(self, token, connection)
 
     def start(self, env: Mapping[str, str], idle_secs: float = IDLE_SECS) -> bool:
         """Start it, which goes on in the background; nothing happens where it is there already.
@@ -97,6 +91,8 @@ class UserServer(NamedTuple):
         return is_new
 
     def _start(self, env: Mapping[str, str], idle_secs: float) -> socket.socket:
+        import subprocess  # here: where a server is there, a command calls it sooner
+
         folder(make=True)
         arguments = [PACKAGE_PARENT, "stay", str(self.path), str(idle_secs), *PRELOADS[self.name]]
         with open(self.log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as log:
@@ -153,6 +149,19 @@ class UserServer(NamedTuple):
         return connection
 
 
+class UserCall(NamedTuple):
+    """A server that was called, and its answer when it can give one.
+
+    Attributes:
+        token: The identity of its fork.
+        control: The socket on which the fork, or the server in its place, answers.
+    """
+
+    server: UserServer
+    token: str
+    control: socket.socket
+
+
 def find(preload: Sequence[str]) -> UserServer | None:
     """Return the server that a process may use for what it wants to preload, where the user wishes one.
 
@@ -199,7 +208,7 @@ def folder(make: bool = False) -> Path:
             f"There are no warm servers on {sys.platform}", next_step="Leave TF1SESSIONS_WARM out."
         )
     base = os.environ.get("XDG_RUNTIME_DIR")
-    path = Path(base, "tf1sessions") if base else Path(tempfile.gettempdir(), f"tf1sessions-{os.geteuid()}")
+    path = Path(base, "tf1sessions") if base else Path(_temporary_folder(), f"tf1sessions-{os.geteuid()}")
     where = f"XDG_RUNTIME_DIR is {base!r}" if base else "it is in the folder for temporary files"
     step = f"Set XDG_RUNTIME_DIR to a folder of yours{', or leave it out.' if base else '.'}"
     if not path.is_absolute():  # each folder would have servers of its own
@@ -215,6 +224,12 @@ def folder(make: bool = False) -> Path:
     if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
         raise PermissionError(f"{path} is not a folder that only you can enter ({where}). Remove it; or: {step}")
     return path
+
+
+def _temporary_folder() -> str:
+    import tempfile  # here: where there is another, a command calls its server sooner
+
+    return tempfile.gettempdir()
 
 
 def _sockets() -> list[Path]:

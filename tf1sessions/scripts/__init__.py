@@ -14,6 +14,7 @@ In the caller's process, without TensorFlow::
     streams.py                a single job's output, on the terminal and in its log
     payload.py                what runner.py sends to a job's process, and program.py reads there
     servers.py                the fork server of a run
+    early_calls.py            the user's server, called before the command is imported
     run_settings.py           how jobs run together
     caller_signals.py         signals to the process of a run
     runner.py                 runs jobs, several at once, each in its own process
@@ -25,6 +26,7 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
 
     program.py                runs the program: a script, a module or a notebook
     notebooks.py              runs the cells of notebooks
+    rehearsed.py              a small one, which shows which memory programs write to
     exits.py                  exit codes and errors of a program that raised, as Python has them
     frames.py                 leaves our own frames out of tracebacks
     settings.py               a job's settings, for it and the processes that it starts

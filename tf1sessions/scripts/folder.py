@@ -271,7 +271,7 @@ class RunFolder:
                     )
                 folder._check_no_logs()
             folder._take_lock()
-            folder._write()
+            folder._write(sync=False)  # nothing has begun; before the first job does, it is written again
         except OSError as error:
             raise _not_written(path or "runs", error, "Name a folder that can be written with --out.") from error
         return folder
@@ -304,8 +304,8 @@ class RunFolder:
             self.unwritten = error
         return self.records[index]
 
-    def _write(self) -> None:
-        """Writes ``jobs.json``, whole or not at all."""
+    def _write(self, sync: bool = True) -> None:
+        """Writes ``jobs.json``, whole or not at all; with ``sync`` it is on the disk then."""
         text = json.dumps([record.to_json() for record in self.records], indent=1)
         beside = self.path / (RECORDS_FILE + ".new")
         try:
@@ -313,7 +313,8 @@ class RunFolder:
             with open(beside, "w", encoding="ascii") as file:
                 file.write(text + "\n")
                 file.flush()
-                os.fsync(file.fileno())
+                if sync:
+                    os.fsync(file.fileno())
             os.replace(beside, self.path / RECORDS_FILE)
         except OSError:
             beside.unlink(missing_ok=True)

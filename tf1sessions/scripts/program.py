@@ -38,14 +38,26 @@ __all__ = ["execute", "preload"]
 _log = logging.getLogger("tf1sessions")
 
 
-def preload() -> None:
-    """Import TensorFlow with its TF1 face, and what :func:`execute` needs. Makes no session and runs no operation."""
+def preload() -> Callable[[], None]:
+    """Import TensorFlow with its TF1 face, and what :func:`execute` needs. Makes no session and runs no operation.
+
+    Returns:
+        :func:`rehearse`.
+    """
     importer.install(fast_path=False, seeds="tf2")  # what a job is to have, its settings say
     import tensorflow  # noqa: F401
 
     from ..sessions import calls  # noqa: F401
 
     queue_threads.modules_with_coordinator()
+    return rehearse
+
+
+def rehearse() -> None:
+    """Do what a small program does, without a GPU. For a fork that ends then: it is as if a program had run in it."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rehearsed.py")
+    execute(ProgramPayload("script", path, os.path.dirname(path)).to_json())
 
 
 def execute(

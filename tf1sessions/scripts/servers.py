@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
 from tf1sessions.pools.user_servers import PRELOADS
+from tf1sessions.scripts import early_calls
+from tf1sessions.scripts.early_calls import base_environment
 
 __all__ = ["EarlyServer", "Handle", "Server", "bare_server", "base_environment", "script_server"]
 
@@ -60,7 +61,7 @@ class EarlyServer:
 
     def __init__(self, fast_kernels: bool) -> None:
         self._env = base_environment(fast_kernels)
-        self._server = script_server(self._env)
+        self._server = WorkerServer(PRELOADS["scripts"], self._env, users=True, call=early_calls.take(self._env))
         self._server.start()
 
     def __call__(self, env: Mapping[str, str]) -> Server:
@@ -76,14 +77,3 @@ class EarlyServer:
 def bare_server(env: Mapping[str, str]) -> Server:
     """A server that has nothing preloaded: its jobs are programs that import what they want, as they want it."""
     return WorkerServer((), env)
-
-
-def base_environment(fast_kernels: bool) -> dict[str, str]:
-    """Return the environment of the server, and of jobs that have no other wish: the caller's, set up for scripts."""
-    env = dict(os.environ)
-    env["TF_USE_LEGACY_KERAS"] = "1"
-    if fast_kernels:
-        env["TF_ENABLE_ONEDNN_OPTS"] = "1"
-    else:
-        env.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # a user that exported a choice keeps it
-    return env
