@@ -104,6 +104,43 @@ def test_orders_that_only_exchange_steps_which_use_different_things_are_run_once
     assert (done.schedules, done.complete) == (orders, True)
 
 
+def held(lock: Any, do: Callable[[], None]) -> None:
+    with lock:
+        do()
+
+
+def passed(line: Any, do: Callable[[], None]) -> None:
+    line.put(1)
+    do()
+
+
+@pytest.mark.parametrize(
+    ("make", "use"),
+    [
+        (lambda: threading.Lock(), held),
+        (lambda: threading.RLock(), held),
+        (lambda: threading.Condition(), held),
+        (lambda: threading.Semaphore(), held),
+        (lambda: queue.Queue(), passed),
+        (lambda: queue.SimpleQueue(), passed),
+    ],
+    ids=["lock", "recursive lock", "condition", "semaphore", "queue", "simple queue"],
+)
+def test_what_the_setup_makes_is_known_in_each_order(
+    make: Callable[[], Any], use: Callable[[Any, Callable[[], None]], None]
+) -> None:
+    """Two tasks use it twice each, one after the other: in all six orders."""
+
+    def body(name: str, given: tuple[Any, list[str]]) -> None:
+        for number in "12":
+            use(given[0], lambda: given[1].append(name + number))
+
+    seen = set()
+    bodies = [functools.partial(body, name) for name in "ab"]
+    found = explore(*bodies, setup=lambda: (make(), []), check=lambda given: seen.add("".join(given[1])))
+    assert found.complete and len(seen) == 6, (found, seen)
+
+
 def test_many_orders_are_drawn_and_the_seed_decides_which() -> None:
     def drawn(seed: int) -> list[tuple[str, ...]]:
         seen: list[tuple[str, ...]] = []

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import concurrent.futures.thread
 import contextlib
-import itertools
 import logging
 import os
 import queue
@@ -24,7 +23,7 @@ import selectors
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -34,12 +33,11 @@ from tf1sessions.testing.locks import RawLock, RawRLock, make_raw_lock
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.scheduler import Abandoned
 from tf1sessions.testing.synchronisation import hooks_in_place
-from tf1sessions.testing.tasks import Task, born, current_task, pause
+from tf1sessions.testing.tasks import Task, born, current_task, new_name, pause
 
 __all__ = ["CooperativeLock", "cooperative"]
 
 _ROOM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
-_numbers = itertools.count(1)
 
 
 class CooperativeLock:
@@ -51,8 +49,9 @@ class CooperativeLock:
 
     def __init__(self, raw: Any = None) -> None:
         self._raw: Any = make_raw_lock() if raw is None else raw
-        task = current_task() if raw is None else None
-        self.explored_name = ("lock", next(_numbers)) if task is None else task.new_name()
+        made = new_name() if raw is None else None
+        # One that was made before is the same object in each order, also where each order has a process.
+        self.explored_name: Hashable = ("lock", id(self._raw)) if made is None else made
         self.holder = ""  # the task that acquired it last
         self.is_own = False  # whether no other thread can know it yet
 

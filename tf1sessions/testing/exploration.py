@@ -31,7 +31,7 @@ from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import LEVELS, RaceKind, failing_levels, worst_report
 from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, failed, reported
 from tf1sessions.testing.suppressions import Suppressions, read_suppressions
-from tf1sessions.testing.tasks import TaskStep
+from tf1sessions.testing.tasks import TaskStep, preparing
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "Outcome", "explore", "watched"]
@@ -357,7 +357,9 @@ class OrdersOf:
         given: list[Any] = []
         results: list[Any] = []
         with watched(detector, scheduler):
-            given = [] if self._setup is None else [self._setup()]
+            if self._setup is not None:
+                with preparing(scheduler):
+                    given = [self._setup()]
             self._run_tasks(scheduler, given, results)
         if scheduler.error is not None:
             raise scheduler.error

@@ -1,7 +1,7 @@
 """The tasks of an order: threads that stop before each use of a primitive, and what they do between two stops.
 
 :func:`pause`, :func:`born` and :func:`quietly` are for code that need not know the scheduler; in a thread that is no
-task they do nothing.
+task they do nothing, but for the names of what an order begins with, which :func:`preparing` makes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from tf1sessions.testing.locks import make_raw_lock
 
-__all__ = ["PLAIN", "Task", "TaskStep", "born", "current_task", "pause", "quietly"]
+__all__ = ["PLAIN", "Task", "TaskStep", "born", "current_task", "new_name", "pause", "preparing", "quietly"]
 
 #: The name of whatever a program's plain variables are; see :class:`TaskStep`.
 PLAIN = "plain variables"
@@ -118,7 +118,19 @@ class Task:
         return self.name, next(self.made)
 
 
+class _Preparation:
+    """What makes the things that an order begins with: it names them as a task does, and never stops."""
+
+    def __init__(self, scheduler: Any) -> None:
+        self.scheduler = scheduler
+        self._made = itertools.count(1)
+
+    def new_name(self) -> Hashable:
+        return "before all tasks", next(self._made)
+
+
 _tasks: dict[int, Task] = {}  # by the threads' idents
+_preparations: dict[int, _Preparation] = {}  # likewise
 
 
 def current_task() -> Task | None:
@@ -133,10 +145,35 @@ def pause(what: str, *things: tuple[Any, bool]) -> None:
         task.scheduler.pause(task, what, *[(name_of(thing), writes) for thing, writes in things])
 
 
+@contextlib.contextmanager
+def preparing(scheduler: Any) -> Iterator[None]:
+    """Let the calling thread make the things that an order begins with: they have the same names in each order.
+
+    Otherwise the search would take two uses of such a thing, seen in two orders, for uses of different things.
+    """
+    ident = _get_ident()
+    _preparations[ident] = _Preparation(scheduler)
+    try:
+        yield
+    finally:
+        del _preparations[ident]
+
+
+def _maker() -> Task | _Preparation | None:
+    ident = _get_ident()
+    return _tasks.get(ident) or _preparations.get(ident)
+
+
+def new_name() -> Hashable:
+    """Return a name for a thing that the calling thread makes, the same in each order; None if no order has it."""
+    maker = _maker() if _tasks or _preparations else None
+    return None if maker is None else maker.new_name()
+
+
 def born(thing: Any) -> None:
-    """Give a thing that the calling task has made a name that it has in other orders as well."""
-    if _tasks and (task := _tasks.get(_get_ident())) is not None:
-        task.scheduler.names[id(thing)] = task.new_name()
+    """Give a thing that the calling thread has made a name that it has in other orders as well."""
+    if (_tasks or _preparations) and (maker := _maker()) is not None:
+        maker.scheduler.names[id(thing)] = maker.new_name()
 
 
 @contextlib.contextmanager
