@@ -141,6 +141,101 @@ def test_what_the_setup_makes_is_known_in_each_order(
     assert found.complete and len(seen) == 6, (found, seen)
 
 
+def one_that_sleeps_and_one_that_does_not(log: list[str]) -> None:
+    def sleeps() -> None:
+        time.sleep(0.01)
+        time.sleep(0.01)
+        log.append("a")
+
+    in_threads(sleeps, lambda: [point("b"), log.append("b")])
+
+
+def a_timer_and_a_point(log: list[str]) -> None:
+    timer = threading.Timer(0.1, lambda: log.append("timer"))
+    timer.start()
+    point("a")
+    log.append("caller")
+    timer.join()
+
+
+def a_semaphore_that_is_held(log: list[str]) -> None:
+    few = threading.Semaphore(1)
+
+    def hold() -> None:
+        with few:
+            point("held")
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    if few.acquire(timeout=0.1):
+        log.append("got")
+        few.release()
+    else:
+        log.append("late")
+    thread.join()
+
+
+def an_event_that_is_waited_for_twice(log: list[str]) -> None:
+    ready = threading.Event()
+    thread = threading.Thread(target=lambda: [point("a"), point("b"), ready.set()])
+    thread.start()
+    log.append("".join("ny"[ready.wait(0.5)] for _ in range(2)))
+    thread.join()
+
+
+def a_queue_that_is_looked_at_twice(log: list[str]) -> None:
+    line: queue.Queue[int] = queue.Queue()
+    thread = threading.Thread(target=lambda: line.put(1))
+    thread.start()
+    for _ in range(2):
+        try:
+            log.append(str(line.get(timeout=0.5)))
+        except queue.Empty:
+            log.append("none")
+    thread.join()
+
+
+def two_long_time_outs(log: list[str]) -> None:
+    def work(name: str) -> None:
+        threading.Event().wait(30.0)
+        log.append(name)
+
+    in_threads(lambda: work("a"), lambda: work("b"))
+
+
+def a_deadline_and_a_sleep(log: list[str]) -> None:
+    def look() -> None:
+        began = time.monotonic()
+        point("looks")
+        log.append("late" if time.monotonic() - began > 1.0 else "in time")
+
+    in_threads(look, lambda: time.sleep(5.0))
+
+
+@pytest.mark.parametrize(
+    ("body", "logs"),
+    [
+        (one_that_sleeps_and_one_that_does_not, {"a b", "b a"}),
+        (a_timer_and_a_point, {"timer caller", "caller timer"}),
+        (a_semaphore_that_is_held, {"got", "late"}),
+        (an_event_that_is_waited_for_twice, {"yy", "ny", "nn"}),
+        (a_queue_that_is_looked_at_twice, {"1 none", "none 1", "none none"}),
+        (two_long_time_outs, {"a b", "b a"}),
+        (a_deadline_and_a_sleep, {"late", "in time"}),
+    ],
+)
+def test_sleeps_and_short_waits_end_at_any_moment(body: Callable[[list[str]], None], logs: set[str]) -> None:
+    seen = set()
+
+    def logged() -> None:
+        log: list[str] = []
+        body(log)
+        seen.add(" ".join(log))
+
+    found = explore(logged)
+    assert found.complete and seen == logs, (found, seen)
+
+
 def test_many_orders_are_drawn_and_the_seed_decides_which() -> None:
     def drawn(seed: int) -> list[tuple[str, ...]]:
         seen: list[tuple[str, ...]] = []

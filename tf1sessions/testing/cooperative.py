@@ -253,18 +253,19 @@ def _time() -> Iterator[Patch]:
             return sleep(secs)
         task.scheduler.rest(task, "sleeps", secs)
 
-    def clock(real: Callable[[], float], offset: float) -> Callable[[], float]:
+    def clock(real: Callable[[], float], offset: float, *, is_programs: bool = True) -> Callable[[], float]:
         def now() -> float:
             task = current_task()
             if task is None or _is_own(sys._getframe(1)):
                 return real()
-            return float(task.scheduler.now() + offset)
+            seen = task.scheduler.look_at_clock(task) if is_programs else task.scheduler.now()
+            return float(seen + offset)
 
         return now
 
     yield time, "sleep", new_sleep
-    monotonic = clock(time.monotonic, 0.0)
-    yield time, "monotonic", monotonic
+    yield time, "monotonic", clock(time.monotonic, 0.0)
+    monotonic = clock(time.monotonic, 0.0, is_programs=False)  # of waits, which may time out at any moment
     yield time, "time", clock(time.time, time.time() - time.monotonic())
     yield time, "perf_counter", clock(time.perf_counter, time.perf_counter() - time.monotonic())
     yield threading, "_time", monotonic

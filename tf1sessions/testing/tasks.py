@@ -85,7 +85,7 @@ class Task:
         self.touching: tuple[tuple[Hashable, bool], ...] = ((PLAIN, True),)
         self.is_ready: Callable[[], bool] | None = None
         self.due: float | None = None
-        self.lets: set[Task] | None = None  # others that are to make a step before its sleep or time-out ends
+        self.lets: set[Task] | None = None  # others that are to make a step before it goes on; it gives way to all
         self.is_parked = True
         self.is_away = False
         self.outside = False  # what it waits for may come from outside of the process
@@ -95,6 +95,12 @@ class Task:
         self.step: TaskStep | None = None
         self.made = itertools.count(1)
         self.repeats: tuple[Any, int] = (None, 0)
+        self._naps: dict[Hashable, int] = {}
+
+    def may_nap(self, line: Hashable, most: int) -> bool:
+        """Say whether it has slept, or timed out, less than so often at a line; counts once more."""
+        self._naps[line] = self._naps.get(line, 0) + 1
+        return self._naps[line] <= most
 
     def can_go(self) -> bool:
         """Say whether it can go on now, also by a time-out that may come at any moment."""
