@@ -133,7 +133,7 @@ def test_what_the_setup_makes_is_known_in_each_order(
 
     def body(name: str, given: tuple[Any, list[str]]) -> None:
         for number in "12":
-            use(given[0], lambda: given[1].append(name + number))
+            use(given[0], functools.partial(given[1].append, name + number))
 
     seen = set()
     bodies = [functools.partial(body, name) for name in "ab"]
@@ -195,6 +195,39 @@ def a_queue_that_is_looked_at_twice(log: list[str]) -> None:
     thread.join()
 
 
+def a_lock_that_is_looked_at(log: list[str]) -> None:
+    lock = threading.Lock()
+
+    def hold() -> None:
+        with lock:
+            point("held")
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    log.append("held" if lock.locked() else "free")
+    thread.join()
+
+
+def an_event_loop_that_sleeps(log: list[str]) -> None:
+    began, lock = threading.Event(), threading.Lock()
+
+    def call(loop: asyncio.AbstractEventLoop) -> None:
+        began.set()
+        with lock:  # which nobody else uses
+            loop.call_soon_threadsafe(log.append, "called")
+
+    async def both() -> None:
+        other = threading.Thread(target=call, args=(asyncio.get_running_loop(),))
+        other.start()
+        began.wait()
+        await asyncio.sleep(0.1)
+        log.append("slept")
+        await asyncio.sleep(100.0)
+        other.join()
+
+    asyncio.run(both())
+
+
 def two_long_time_outs(log: list[str]) -> None:
     def work(name: str) -> None:
         threading.Event().wait(30.0)
@@ -220,11 +253,13 @@ def a_deadline_and_a_sleep(log: list[str]) -> None:
         (a_semaphore_that_is_held, {"got", "late"}),
         (an_event_that_is_waited_for_twice, {"yy", "ny", "nn"}),
         (a_queue_that_is_looked_at_twice, {"1 none", "none 1", "none none"}),
+        (a_lock_that_is_looked_at, {"held", "free"}),
+        (an_event_loop_that_sleeps, {"called slept", "slept called"}),
         (two_long_time_outs, {"a b", "b a"}),
         (a_deadline_and_a_sleep, {"late", "in time"}),
     ],
 )
-def test_sleeps_and_short_waits_end_at_any_moment(body: Callable[[list[str]], None], logs: set[str]) -> None:
+def test_looks_sleeps_and_short_waits_at_any_moment(body: Callable[[list[str]], None], logs: set[str]) -> None:
     seen = set()
 
     def logged() -> None:
@@ -232,7 +267,7 @@ def test_sleeps_and_short_waits_end_at_any_moment(body: Callable[[list[str]], No
         body(log)
         seen.add(" ".join(log))
 
-    found = explore(logged)
+    found = explore(logged, patience_secs=5.0)
     assert found.complete and seen == logs, (found, seen)
 
 
@@ -575,6 +610,17 @@ def test_what_is_not_under_control_is_named() -> None:
     done = explore(body, max_schedules=2, patience_secs=0.05, timeout_secs=20.0)
     assert any("test_exploration.py" in place for place in done.outside)
     assert "not under control" in str(done)
+
+
+def test_what_is_not_under_control_is_never_complete() -> None:
+    """A thread that comes back from C may do so before or after what others do meanwhile."""
+
+    def body() -> None:
+        in_threads(lambda: select.select([], [], [], 0.3), lambda: point("a"))
+
+    done = explore(body, patience_secs=0.05)
+    assert done.outside and not done.complete
+    assert f"all {done.schedules} orders that are under control" in str(done)
 
 
 def test_a_long_time_out_waits_for_what_is_in_c() -> None:

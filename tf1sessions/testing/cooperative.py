@@ -37,6 +37,8 @@ from tf1sessions.testing.tasks import Task, born, current_task, new_name, pause
 
 __all__ = ["CooperativeLock", "cooperative"]
 
+#: What event loops wait for, of any selector: who wakes one is not known by which.
+_EVENTS = "events of selectors"
 _ROOM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
@@ -95,6 +97,7 @@ class CooperativeLock:
             task.scheduler.touch(task, self.explored_name)
 
     def locked(self) -> bool:
+        pause("looks at a lock", (self.explored_name, False))
         locked: bool = self._raw.locked()
         return locked
 
@@ -284,8 +287,8 @@ def _selectors() -> Iterator[Patch]:
                 return select(self, timeout)
             task.outside = True
             try:
-                name = ("selector", id(self))
-                task.scheduler.block(task, "waits for events", ((name, True),), lambda: bool(select(self, 0)), timeout)
+                events = ((_EVENTS, True),)
+                task.scheduler.block(task, "waits for events", events, lambda: bool(select(self, 0)), timeout)
             finally:
                 task.outside = False
             return select(self, 0)
@@ -294,11 +297,18 @@ def _selectors() -> Iterator[Patch]:
 
 
 def _event_loops() -> Iterator[Patch]:
-    """Let an event loop whose order is over leave its tasks without a word about them."""
+    """Let an order know who wakes an event loop, and one that is over leave the loop's tasks without a word about them."""
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
         return
     run_forever = asyncio.BaseEventLoop.run_forever
+    wake = asyncio.BaseEventLoop.call_soon_threadsafe
+
+    def new_wake(self: Any, *args: Any, **named: Any) -> Any:
+        task = current_task()
+        if task is not None:
+            task.scheduler.touch(task, _EVENTS)
+        return wake(self, *args, **named)
 
     def new_run_forever(self: Any) -> None:
         try:
@@ -309,6 +319,7 @@ def _event_loops() -> Iterator[Patch]:
             raise
 
     yield asyncio.BaseEventLoop, "run_forever", new_run_forever
+    yield asyncio.BaseEventLoop, "call_soon_threadsafe", new_wake
 
 
 # -- what is put in place above the race detector's hooks --------------------------------------------------------------

@@ -449,6 +449,8 @@ class Scheduler:
         with self._guard:
             if self.running is not task or len(self.steps) != steps or task.is_parked or self.is_over:
                 return
+            if not task.is_shown:
+                return  # it starts or joins a thread, which is only slow on a busy machine
             task.is_away = True
             frame = current_frames().get(task.ident)
             self.outside.add((frame and program_frame_of(frame)) or "an unknown place")

@@ -119,6 +119,11 @@ class Task:
         """Let the calling thread be one that no scheduler knows."""
         del _tasks[self.ident]
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether its thread is the task now, and not hidden."""
+        return _tasks.get(self.ident) is self
+
     def new_name(self) -> Hashable:
         """Return a name for a thing that it makes: the same in each order in which it has done the same before."""
         return self.name, next(self.made)
