@@ -297,7 +297,7 @@ def _selectors() -> Iterator[Patch]:
 
 
 def _event_loops() -> Iterator[Patch]:
-    """Let an order know who wakes an event loop, and one that is over leave the loop's tasks without a word about them."""
+    """Let an order know who wakes an event loop; one that is over leaves the loop's tasks without a word."""
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
         return
