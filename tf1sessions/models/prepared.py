@@ -14,7 +14,7 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tf1sessions.errors import ModelError, UnsafeModelError, UsageError
+from tf1sessions.errors import ModelError, ModelFileError, UnsafeModelError, UsageError
 from tf1sessions.models import checks, interface, risks, subgraphs, upgrades, values
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
@@ -44,7 +44,7 @@ class Prepared:
 
     Raises:
         ModelError: As :func:`~tf1sessions.load`.
-        UsageError: A tensor that is not there.
+        UsageError: A tensor that ``inputs`` or ``outputs`` names is not there.
 
     Thread-safety: vet() is safe from any thread.
     """
@@ -71,7 +71,8 @@ class Prepared:
             )
             graph_index = GraphIndex(graph_def)
             notes.append(note)
-        _check_tensors(graph_index, interfaces, artifact.path)
+        is_named = inputs is not None or outputs is not None
+        _check_tensors(graph_index, interfaces, artifact.path, is_named=is_named)
         self.interfaces = interfaces
         self.main = values.main_operations(artifact, graph_index)
         self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
@@ -232,16 +233,22 @@ def _tensors(names: Any) -> list[str] | None:
     return [tensor_name(name) for name in found]
 
 
-def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface], path: str) -> None:
+def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface], path: str, *, is_named: bool) -> None:
     """Every input and output is in the graph.
 
     Raises:
-        UsageError: One is not.
+        UsageError: One that the caller names is not.
+        ModelFileError: One that the file names is not.
     """
     for one in interfaces.values():
         for role, specs in (("input", one.inputs), ("output", one.outputs)):
             for spec in specs.values():
-                _check_tensor(graph_index, role, spec.name, spec.tensor, path)
+                try:
+                    _check_tensor(graph_index, role, spec.name, spec.tensor, path)
+                except UsageError as error:
+                    if is_named:
+                        raise
+                    raise ModelFileError(error.what, where=path, next_step=error.next_step, path=path) from None
 
 
 def _check_tensor(graph_index: GraphIndex, role: str, name: str, tensor: str, path: str) -> None:
