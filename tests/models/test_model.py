@@ -123,7 +123,7 @@ meta = saved.meta_graphs.add()
 meta.meta_info_def.tags.append("serve")
 with open(path, "rb") as file:
     meta.graph_def.ParseFromString(file.read())
-meta.signature_def["serving_default"].outputs["y"].name = "nobody:0"
+meta.signature_def["serving_default"].outputs["y"].name = "^x:0"
 folder = path + ".export"
 os.mkdir(folder)
 with open(os.path.join(folder, "saved_model.pb"), "wb") as file:
@@ -256,7 +256,7 @@ def test_inputs_and_outputs_of_ones_own(calls: dict[str, Any]) -> None:
     assert calls["renamed"] == calls["default"] and calls["renamed_inputs"] == ["a", "b"]
     assert not calls["renamed_guess"]
     assert calls["part"] == [[2.0] * 3] * 2 and calls["part_inputs"] == ["x", "scale"]
-    assert calls["bad_file"][0] == "ModelFileError" and "'nobody:0'" in calls["bad_file"][1]
+    assert calls["bad_file"][0] == "ModelFileError" and "'^x:0'" in calls["bad_file"][1]
     assert calls["bad_output"][0] == "UsageError" and "'yy:0'" in calls["bad_output"][1]
     assert calls["one_tensor"][0] == "UsageError" and "'a' and 'b' are both the tensor 'x:0'" in calls["one_tensor"][1]
     assert calls["bad_input"][0] == "UsageError" and "'xx:0'" in calls["bad_input"][1]

@@ -237,30 +237,27 @@ def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface],
     """Every input and output is in the graph.
 
     Raises:
-        UsageError: One that the caller names is not.
-        ModelFileError: One that the file names is not.
+        UsageError: One is not, and the caller names them.
+        ModelFileError: One is not, and the file names them.
     """
     for one in interfaces.values():
         for role, specs in (("input", one.inputs), ("output", one.outputs)):
             for spec in specs.values():
-                try:
-                    _check_tensor(graph_index, role, spec.name, spec.tensor, path)
-                except UsageError as error:
-                    if is_named:
-                        raise
-                    raise ModelFileError(error.what, where=path, next_step=error.next_step, path=path) from None
+                _check_tensor(graph_index, role, spec.name, spec.tensor, path, is_named=is_named)
 
 
-def _check_tensor(graph_index: GraphIndex, role: str, name: str, tensor: str, path: str) -> None:
+def _check_tensor(
+    graph_index: GraphIndex, role: str, name: str, tensor: str, path: str, *, is_named: bool = True
+) -> None:
     node = None if tensor.startswith("^") else graph_index.nodes.get(node_of(tensor))
     index = int(tensor.rpartition(":")[2])
     if node is None or index >= len(interface.output_types(node)):
+        what = f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have"
         near = difflib.get_close_matches(node_of(tensor), graph_index.nodes, 3)
-        raise UsageError(
-            f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have",
-            where=path,
-            next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there.",
-        )
+        hint = f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there."
+        if is_named:
+            raise UsageError(what, where=path, next_step=hint)
+        raise ModelFileError(what, where=path, next_step=hint, path=path)
 
 
 def allowed_ops(names: Collection[str]) -> frozenset[str]:
