@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import importlib
 import queue
 import random
 import select
@@ -12,9 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support import ROOT
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.testing.exploration import explore, same
@@ -269,6 +272,14 @@ def test_looks_sleeps_and_short_waits_at_any_moment(body: Callable[[list[str]], 
 
     found = explore(logged, patience_secs=5.0)
     assert found.complete and seen == logs, (found, seen)
+
+
+def test_what_may_come_of_a_program_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Small random programs, and a model that goes through all their orders one by one."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    orders = importlib.import_module("attacks.orders")
+    seen = [orders.explored(tmp_path, random.Random(number)) for number in range(40)]
+    assert seen == ["as by counting"] * 40
 
 
 def test_many_orders_are_drawn_and_the_seed_decides_which() -> None:
