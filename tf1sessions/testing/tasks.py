@@ -130,7 +130,7 @@ class Task:
 
 
 class _Preparation:
-    """What makes the things that an order begins with: it names them as a task does, and never stops."""
+    """Maker of the things that an order begins with: it names them as a task does, and never stops."""
 
     def __init__(self, scheduler: Any) -> None:
         self.scheduler = scheduler
