@@ -221,9 +221,17 @@ def _versions(graph: Any, nodes: Any, node: Any, rng: random.Random) -> None:
         graph.versions.bad_consumers.extend((rng.randrange(3000), 2000))
 
 
+def _full_type(graph: Any, nodes: Any, node: Any, rng: random.Random) -> None:
+    kinds = (0, 1, 3, 5, 20, 100, 1000, 1003, 10002, 10003, 10102, 10203)
+    node.experimental_type.type_id = rng.choice(kinds)
+    for _ in range(rng.randrange(3)):
+        node.experimental_type.args.add(type_id=rng.choice(kinds)).args.add(type_id=rng.choice(kinds))
+
+
 _CHANGES: list[Callable[[Any, Any, Any, random.Random], None]] = [
     _rewire, _rewire, _drop_input, _drop_node, _repeat_node, _other_op, _other_op, _other_name, _other_device,
     _drop_attr, _swap_attr, _swap_attr, _number_attr, _number_attr, _number_attr, _number_attr, _library, _versions,
+    _full_type,
 ]  # fmt: skip
 
 

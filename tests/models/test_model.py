@@ -116,6 +116,19 @@ with t1.load(path, inputs={"a": "x", "b": "net/odd-name:0"}, outputs={"sum": "y"
            renamed_guess=model.signature.guessed)
 with t1.load(path, outputs=["mul:0"]) as model:
     report(part=model(x=x)["mul"].tolist(), part_inputs=list(model.inputs))
+from tensorflow.core.protobuf import saved_model_pb2
+
+saved = saved_model_pb2.SavedModel()
+meta = saved.meta_graphs.add()
+meta.meta_info_def.tags.append("serve")
+with open(path, "rb") as file:
+    meta.graph_def.ParseFromString(file.read())
+meta.signature_def["serving_default"].outputs["y"].name = "^x:0"
+folder = path + ".export"
+os.mkdir(folder)
+with open(os.path.join(folder, "saved_model.pb"), "wb") as file:
+    file.write(saved.SerializeToString())
+report(bad_file=raised(t1.load, folder))
 report(
     bad_output=raised(t1.load, path, outputs=["yy"]),
     bad_input=raised(t1.load, path, inputs=["xx"]),
@@ -243,6 +256,7 @@ def test_inputs_and_outputs_of_ones_own(calls: dict[str, Any]) -> None:
     assert calls["renamed"] == calls["default"] and calls["renamed_inputs"] == ["a", "b"]
     assert not calls["renamed_guess"]
     assert calls["part"] == [[2.0] * 3] * 2 and calls["part_inputs"] == ["x", "scale"]
+    assert calls["bad_file"][0] == "ModelFileError" and "'^x:0'" in calls["bad_file"][1]
     assert calls["bad_output"][0] == "UsageError" and "'yy:0'" in calls["bad_output"][1]
     assert calls["one_tensor"][0] == "UsageError" and "'a' and 'b' are both the tensor 'x:0'" in calls["one_tensor"][1]
     assert calls["bad_input"][0] == "UsageError" and "'xx:0'" in calls["bad_input"][1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,29 @@ def fails(*functions: Callable[..., Any], **options: Any) -> ScheduleError:
     except ScheduleError as error:
         return error
     raise AssertionError("nothing went wrong")
+
+
+def check_a_session_that_the_setup_makes() -> None:
+    """Two tasks assign a variable twice each: in all six orders."""
+    seen = set()
+
+    def body(name: str, given: tuple[Counter, list[str]]) -> None:
+        for number in (1.0, 2.0):
+            given[0].session.run(given[0].assign, {given[0].value: number})
+            given[1].append(f"{name}{number:.0f}")
+
+    def setup() -> tuple[Counter, list[str]]:
+        counter = Counter()
+        counter.session.run(counter.init)
+        return counter, []
+
+    def check(given: tuple[Counter, list[str]]) -> None:
+        seen.add("".join(given[1]))
+        given[0].session.close()
+
+    bodies = [functools.partial(body, name) for name in "ab"]
+    found = explore(*bodies, setup=setup, check=check, ignore=[Kind.VARIABLE])
+    assert found.complete and len(seen) == 6, (found, seen)
 
 
 def check_two_jobs_that_may_share_a_worker() -> None:

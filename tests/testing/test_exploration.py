@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import importlib
 import queue
 import random
 import select
@@ -12,9 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support import ROOT
 
 from tf1sessions.errors import ScheduleError, UsageError
 from tf1sessions.testing.exploration import explore, same
@@ -102,6 +105,181 @@ def test_orders_that_only_exchange_steps_which_use_different_things_are_run_once
 ) -> None:
     done = explore(locking(threads, times, locks))
     assert (done.schedules, done.complete) == (orders, True)
+
+
+def held(lock: Any, do: Callable[[], None]) -> None:
+    with lock:
+        do()
+
+
+def passed(line: Any, do: Callable[[], None]) -> None:
+    line.put(1)
+    do()
+
+
+@pytest.mark.parametrize(
+    ("make", "use"),
+    [
+        (lambda: threading.Lock(), held),
+        (lambda: threading.RLock(), held),
+        (lambda: threading.Condition(), held),
+        (lambda: threading.Semaphore(), held),
+        (lambda: queue.Queue(), passed),
+        (lambda: queue.SimpleQueue(), passed),
+    ],
+    ids=["lock", "recursive lock", "condition", "semaphore", "queue", "simple queue"],
+)
+def test_what_the_setup_makes_is_known_in_each_order(
+    make: Callable[[], Any], use: Callable[[Any, Callable[[], None]], None]
+) -> None:
+    """Two tasks use it twice each, one after the other: in all six orders."""
+
+    def body(name: str, given: tuple[Any, list[str]]) -> None:
+        for number in "12":
+            use(given[0], functools.partial(given[1].append, name + number))
+
+    seen = set()
+    bodies = [functools.partial(body, name) for name in "ab"]
+    found = explore(*bodies, setup=lambda: (make(), []), check=lambda given: seen.add("".join(given[1])))
+    assert found.complete and len(seen) == 6, (found, seen)
+
+
+def one_that_sleeps_and_one_that_does_not(log: list[str]) -> None:
+    def sleeps() -> None:
+        time.sleep(0.01)
+        time.sleep(0.01)
+        log.append("a")
+
+    in_threads(sleeps, lambda: [point("b"), log.append("b")])
+
+
+def a_timer_and_a_point(log: list[str]) -> None:
+    timer = threading.Timer(0.1, lambda: log.append("timer"))
+    timer.start()
+    point("a")
+    log.append("caller")
+    timer.join()
+
+
+def a_semaphore_that_is_held(log: list[str]) -> None:
+    few = threading.Semaphore(1)
+
+    def hold() -> None:
+        with few:
+            point("held")
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    if few.acquire(timeout=0.1):
+        log.append("got")
+        few.release()
+    else:
+        log.append("late")
+    thread.join()
+
+
+def an_event_that_is_waited_for_twice(log: list[str]) -> None:
+    ready = threading.Event()
+    thread = threading.Thread(target=lambda: [point("a"), point("b"), ready.set()])
+    thread.start()
+    log.append("".join("ny"[ready.wait(0.5)] for _ in range(2)))
+    thread.join()
+
+
+def a_queue_that_is_looked_at_twice(log: list[str]) -> None:
+    line: queue.Queue[int] = queue.Queue()
+    thread = threading.Thread(target=lambda: line.put(1))
+    thread.start()
+    for _ in range(2):
+        try:
+            log.append(str(line.get(timeout=0.5)))
+        except queue.Empty:
+            log.append("none")
+    thread.join()
+
+
+def a_lock_that_is_looked_at(log: list[str]) -> None:
+    lock = threading.Lock()
+
+    def hold() -> None:
+        with lock:
+            point("held")
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    log.append("held" if lock.locked() else "free")
+    thread.join()
+
+
+def an_event_loop_that_sleeps(log: list[str]) -> None:
+    began, lock = threading.Event(), threading.Lock()
+
+    def call(loop: asyncio.AbstractEventLoop) -> None:
+        began.set()
+        with lock:  # which nobody else uses
+            loop.call_soon_threadsafe(log.append, "called")
+
+    async def both() -> None:
+        other = threading.Thread(target=call, args=(asyncio.get_running_loop(),))
+        other.start()
+        began.wait()
+        await asyncio.sleep(0.1)
+        log.append("slept")
+        await asyncio.sleep(100.0)
+        other.join()
+
+    asyncio.run(both())
+
+
+def two_long_time_outs(log: list[str]) -> None:
+    def work(name: str) -> None:
+        threading.Event().wait(30.0)
+        log.append(name)
+
+    in_threads(lambda: work("a"), lambda: work("b"))
+
+
+def a_deadline_and_a_sleep(log: list[str]) -> None:
+    def look() -> None:
+        began = time.monotonic()
+        point("looks")
+        log.append("late" if time.monotonic() - began > 1.0 else "in time")
+
+    in_threads(look, lambda: time.sleep(5.0))
+
+
+@pytest.mark.parametrize(
+    ("body", "logs"),
+    [
+        (one_that_sleeps_and_one_that_does_not, {"a b", "b a"}),
+        (a_timer_and_a_point, {"timer caller", "caller timer"}),
+        (a_semaphore_that_is_held, {"got", "late"}),
+        (an_event_that_is_waited_for_twice, {"yy", "ny", "nn"}),
+        (a_queue_that_is_looked_at_twice, {"1 none", "none 1", "none none"}),
+        (a_lock_that_is_looked_at, {"held", "free"}),
+        (an_event_loop_that_sleeps, {"called slept", "slept called"}),
+        (two_long_time_outs, {"a b", "b a"}),
+        (a_deadline_and_a_sleep, {"late", "in time"}),
+    ],
+)
+def test_looks_sleeps_and_short_waits_at_any_moment(body: Callable[[list[str]], None], logs: set[str]) -> None:
+    seen = set()
+
+    def logged() -> None:
+        log: list[str] = []
+        body(log)
+        seen.add(" ".join(log))
+
+    found = explore(logged, patience_secs=5.0)
+    assert found.complete and seen == logs, (found, seen)
+
+
+def test_what_may_come_of_a_program_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Small random programs, and a model that goes through all their orders one by one."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    orders = importlib.import_module("attacks.orders")
+    seen = [orders.explored(tmp_path, random.Random(number)) for number in range(40)]
+    assert seen == ["as by counting"] * 40
 
 
 def test_many_orders_are_drawn_and_the_seed_decides_which() -> None:
@@ -443,6 +621,17 @@ def test_what_is_not_under_control_is_named() -> None:
     done = explore(body, max_schedules=2, patience_secs=0.05, timeout_secs=20.0)
     assert any("test_exploration.py" in place for place in done.outside)
     assert "not under control" in str(done)
+
+
+def test_what_is_not_under_control_is_never_complete() -> None:
+    """A thread that comes back from C may do so before or after what others do meanwhile."""
+
+    def body() -> None:
+        in_threads(lambda: select.select([], [], [], 0.3), lambda: point("a"))
+
+    done = explore(body, patience_secs=0.05)
+    assert done.outside and not done.complete
+    assert f"all {done.schedules} orders that are under control" in str(done)
 
 
 def test_a_long_time_out_waits_for_what_is_in_c() -> None:

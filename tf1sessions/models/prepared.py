@@ -14,7 +14,7 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tf1sessions.errors import ModelError, UnsafeModelError, UsageError
+from tf1sessions.errors import ModelError, ModelFileError, UnsafeModelError, UsageError
 from tf1sessions.models import checks, interface, risks, subgraphs, upgrades, values
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.graph_index import GraphIndex, listed, node_of, tensor_name
@@ -44,7 +44,7 @@ class Prepared:
 
     Raises:
         ModelError: As :func:`~tf1sessions.load`.
-        UsageError: A tensor that is not there.
+        UsageError: A tensor that ``inputs`` or ``outputs`` names is not there.
 
     Thread-safety: vet() is safe from any thread.
     """
@@ -72,7 +72,8 @@ class Prepared:
             )
             graph_index = GraphIndex(graph_def)
             notes.append(note)
-        _check_tensors(graph_index, interfaces, artifact.path)
+        is_named = inputs is not None or outputs is not None
+        _check_tensors(graph_index, interfaces, artifact.path, is_named=is_named)
         self.interfaces = interfaces
         self.main = values.main_operations(artifact, graph_index)
         self._saver = artifact.meta_graph.saver_def if artifact.meta_graph is not None else None
@@ -233,28 +234,31 @@ def _tensors(names: Any) -> list[str] | None:
     return [tensor_name(name) for name in found]
 
 
-def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface], path: str) -> None:
+def _check_tensors(graph_index: GraphIndex, interfaces: Mapping[str, Interface], path: str, *, is_named: bool) -> None:
     """Every input and output is in the graph.
 
     Raises:
-        UsageError: One is not.
+        UsageError: One is not, and the caller names them.
+        ModelFileError: One is not, and the file names them.
     """
     for one in interfaces.values():
         for role, specs in (("input", one.inputs), ("output", one.outputs)):
             for spec in specs.values():
-                _check_tensor(graph_index, role, spec.name, spec.tensor, path)
+                _check_tensor(graph_index, role, spec.name, spec.tensor, path, is_named=is_named)
 
 
-def _check_tensor(graph_index: GraphIndex, role: str, name: str, tensor: str, path: str) -> None:
+def _check_tensor(
+    graph_index: GraphIndex, role: str, name: str, tensor: str, path: str, *, is_named: bool = True
+) -> None:
     node = None if tensor.startswith("^") else graph_index.nodes.get(node_of(tensor))
     index = int(tensor.rpartition(":")[2])
     if node is None or index >= len(interface.output_types(node)):
+        what = f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have"
         near = difflib.get_close_matches(node_of(tensor), graph_index.nodes, 3)
-        raise UsageError(
-            f"the {role} {name!r} is the tensor {tensor!r}, which the graph does not have",
-            where=path,
-            next_step=f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there.",
-        )
+        hint = f"Near to it are {', '.join(near)}." if near else "`tf1sessions inspect` lists what is there."
+        if is_named:
+            raise UsageError(what, where=path, next_step=hint)
+        raise ModelFileError(what, where=path, next_step=hint, path=path)
 
 
 def allowed_ops(names: Collection[str]) -> frozenset[str]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import concurrent.futures.thread
 import contextlib
-import itertools
 import logging
 import os
 import queue
@@ -24,7 +23,7 @@ import selectors
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -34,12 +33,13 @@ from tf1sessions.testing.locks import RawLock, RawRLock, make_raw_lock
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.scheduler import Abandoned
 from tf1sessions.testing.synchronisation import hooks_in_place
-from tf1sessions.testing.tasks import Task, born, current_task, pause
+from tf1sessions.testing.tasks import Task, born, current_task, new_name, pause
 
 __all__ = ["CooperativeLock", "cooperative"]
 
+#: What event loops wait for, of any selector: who wakes one is not known by which.
+_EVENTS = "events of selectors"
 _ROOM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
-_numbers = itertools.count(1)
 
 
 class CooperativeLock:
@@ -51,8 +51,9 @@ class CooperativeLock:
 
     def __init__(self, raw: Any = None) -> None:
         self._raw: Any = make_raw_lock() if raw is None else raw
-        task = current_task() if raw is None else None
-        self.explored_name = ("lock", next(_numbers)) if task is None else task.new_name()
+        made = new_name() if raw is None else None
+        # One that was made before is the same object in each order, also where each order has a process.
+        self.explored_name: Hashable = ("lock", id(self._raw)) if made is None else made
         self.holder = ""  # the task that acquired it last
         self.is_own = False  # whether no other thread can know it yet
 
@@ -96,6 +97,7 @@ class CooperativeLock:
             task.scheduler.touch(task, self.explored_name)
 
     def locked(self) -> bool:
+        pause("looks at a lock", (self.explored_name, False))
         locked: bool = self._raw.locked()
         return locked
 
@@ -254,18 +256,19 @@ def _time() -> Iterator[Patch]:
             return sleep(secs)
         task.scheduler.rest(task, "sleeps", secs)
 
-    def clock(real: Callable[[], float], offset: float) -> Callable[[], float]:
+    def clock(real: Callable[[], float], offset: float, *, is_programs: bool = True) -> Callable[[], float]:
         def now() -> float:
             task = current_task()
             if task is None or _is_own(sys._getframe(1)):
                 return real()
-            return float(task.scheduler.now() + offset)
+            seen = task.scheduler.look_at_clock(task) if is_programs else task.scheduler.now()
+            return float(seen + offset)
 
         return now
 
     yield time, "sleep", new_sleep
-    monotonic = clock(time.monotonic, 0.0)
-    yield time, "monotonic", monotonic
+    yield time, "monotonic", clock(time.monotonic, 0.0)
+    monotonic = clock(time.monotonic, 0.0, is_programs=False)  # of waits, which may time out at any moment
     yield time, "time", clock(time.time, time.time() - time.monotonic())
     yield time, "perf_counter", clock(time.perf_counter, time.perf_counter() - time.monotonic())
     yield threading, "_time", monotonic
@@ -284,8 +287,8 @@ def _selectors() -> Iterator[Patch]:
                 return select(self, timeout)
             task.outside = True
             try:
-                name = ("selector", id(self))
-                task.scheduler.block(task, "waits for events", ((name, True),), lambda: bool(select(self, 0)), timeout)
+                events = ((_EVENTS, True),)
+                task.scheduler.block(task, "waits for events", events, lambda: bool(select(self, 0)), timeout)
             finally:
                 task.outside = False
             return select(self, 0)
@@ -294,11 +297,18 @@ def _selectors() -> Iterator[Patch]:
 
 
 def _event_loops() -> Iterator[Patch]:
-    """Let an event loop whose order is over leave its tasks without a word about them."""
+    """Let an order know who wakes an event loop; one that is over leaves the loop's tasks without a word."""
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
         return
     run_forever = asyncio.BaseEventLoop.run_forever
+    wake = asyncio.BaseEventLoop.call_soon_threadsafe
+
+    def new_wake(self: Any, *args: Any, **named: Any) -> Any:
+        task = current_task()
+        if task is not None:
+            task.scheduler.touch(task, _EVENTS)
+        return wake(self, *args, **named)
 
     def new_run_forever(self: Any) -> None:
         try:
@@ -309,6 +319,7 @@ def _event_loops() -> Iterator[Patch]:
             raise
 
     yield asyncio.BaseEventLoop, "run_forever", new_run_forever
+    yield asyncio.BaseEventLoop, "call_soon_threadsafe", new_wake
 
 
 # -- what is put in place above the race detector's hooks --------------------------------------------------------------

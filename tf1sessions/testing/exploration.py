@@ -31,7 +31,7 @@ from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import LEVELS, RaceKind, failing_levels, worst_report
 from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, failed, reported
 from tf1sessions.testing.suppressions import Suppressions, read_suppressions
-from tf1sessions.testing.tasks import TaskStep
+from tf1sessions.testing.tasks import TaskStep, preparing
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "Outcome", "explore", "watched"]
@@ -63,7 +63,7 @@ class Exploration:
     Attributes:
         schedules: How many orders were run.
         complete: Whether these are all that there are. Of those that only exchange steps which use different
-            things, one is enough.
+            things, one is enough. Never where threads waited in C.
         preemptions: Up to how many preemptions all orders were run, if not all were.
         estimate: About how many orders there are; ``schedules`` if all were run.
         steps: How many the longest order had.
@@ -80,8 +80,8 @@ class Exploration:
     outside: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if self.complete:
-            text = f"all {self.schedules} orders"
+        if self.complete or (self.outside and self.estimate == self.schedules):
+            text = f"all {self.schedules} orders{'' if self.complete else ' that are under control'}"
         elif self.preemptions is not None:
             text = (
                 f"all orders of up to {self.preemptions} preemptions, of about {self.estimate} ({self.schedules} run)"
@@ -264,9 +264,8 @@ class OrdersOf:
         elif self._searches:
             estimate = max(run, self._searches[0].estimate)
         bound = complete.most if complete is not None else None
-        return Exploration(
-            run, complete is not None and bound is None, bound, estimate, self._longest, repeatable, outside
-        )
+        is_all = complete is not None and bound is None and not outside
+        return Exploration(run, is_all, bound, estimate, self._longest, repeatable, outside)
 
     @contextlib.contextmanager
     def prepared(self) -> Iterator[None]:
@@ -357,7 +356,9 @@ class OrdersOf:
         given: list[Any] = []
         results: list[Any] = []
         with watched(detector, scheduler):
-            given = [] if self._setup is None else [self._setup()]
+            if self._setup is not None:
+                with preparing(scheduler):
+                    given = [self._setup()]
             self._run_tasks(scheduler, given, results)
         if scheduler.error is not None:
             raise scheduler.error

@@ -11,9 +11,13 @@ A *task* is a thread that the scheduler lets go on and stop. It stops before eac
 from there to its next stop is a *step*. A task that waits for a lock is not run until that is free, so nothing is ever
 waited for in wall time, and where no task can go on there is a deadlock, known at once.
 
-Time is the scheduler's, too: it passes when tasks sleep or time out. A sleep orders nothing: it ends when every task
-that could go on at its beginning has made a step. So does a wait with a time-out of up to a second; a longer one
-times out only when no other task can go on, nor is in C any more, where it may come back from.
+Time is the scheduler's, too: it passes when tasks sleep or time out. A sleep orders nothing: it may end at once. So may
+a wait with a time-out of up to a second; a longer one times out only when no other task can go on, nor is in C any
+more, where it may come back from. Loops that poll would have no end by that: from the fourth time on at one line, a
+sleep or short wait ends only when every task that could go on at its beginning has made a step (it is *held*).
+
+What a step touches has to be all that its place among the others' depends on, else the search leaves orders out that
+differ (Search in orders.py). So a hold, the sequence of long time-outs and looks at the clock are things as locks are.
 
 Locks: ``Scheduler._guard`` guards the tasks' states; it is never held while a task runs.
 """
@@ -32,7 +36,7 @@ from tf1sessions.sessions.stacks import current_frames, without_collection
 from tf1sessions.testing.frames import format_frame, program_frame, program_frames
 from tf1sessions.testing.locks import make_raw_lock
 from tf1sessions.testing.reports import Report
-from tf1sessions.testing.tasks import Task, TaskStep
+from tf1sessions.testing.tasks import PLAIN, Task, TaskStep
 from tf1sessions.texts import text_of
 
 __all__ = [
@@ -46,10 +50,16 @@ __all__ = [
 
 #: Seconds of a wait that may time out at any moment, as it may on a busy machine. Arbitrary.
 _SHORT_SECS = 1.0
+#: How often a task may sleep, or time out, at one line before it has to let others go on. Arbitrary.
+_FREE_NAPS = 3
+#: What steps touch that depend on who has made a step, who waits longest, and how late it is.
+_PACE, _LONG_WAITS, _CLOCK = "who has gone on", "long time-outs", "the clock"
 #: After how many steps of one kind in a row a task is taken to poll: then others go on first. Arbitrary.
 _POLLS = 20
 #: The part of the patience that a task gets which is known to be where it may wait. Arbitrary.
 _MAY_WAIT = 0.2
+#: What a step touches that begins where a task has slept or timed out: the program has left it to time who comes first.
+_NAP = ((PLAIN, True), (_CLOCK, False))
 
 _process_time, _now = time.process_time, time.monotonic
 
@@ -249,8 +259,8 @@ class Scheduler:
         return not task.timed_out
 
     def rest(self, task: Task, what: str, secs: float) -> None:
-        """Let a task sleep: others make a step first."""
-        self._stop(task, what, (), None, None, sleeps=True)
+        """Let a task sleep."""
+        self._stop(task, what, _NAP, None, None, sleeps=True)
         self._skipped += secs
 
     def touch(self, task: Task, thing: Hashable, writes: bool = True) -> None:
@@ -264,6 +274,11 @@ class Scheduler:
             return thing
         name: Hashable = getattr(thing, "explored_name", None)
         return self.names.get(id(thing), id(thing)) if name is None else name
+
+    def look_at_clock(self, task: Task) -> float:
+        """Return what :meth:`now` does to a program, whose task depends on who has slept before."""
+        self.touch(task, _CLOCK)
+        return self.now()
 
     def now(self) -> float:
         """Return seconds by a clock that goes on with each look, and by what tasks sleep."""
@@ -291,11 +306,15 @@ class Scheduler:
             task.is_parked, task.timed_out = True, False
             key = (what, touching)
             task.repeats = (key, task.repeats[1] + 1 if task.repeats[0] == key else 0)
-            may_time_out = timeout is not None and timeout <= _SHORT_SECS
-            polls = task.repeats[1] >= _POLLS
-            task.lets = None
-            if sleeps or may_time_out or polls:
+            naps = sleeps or (timeout is not None and timeout <= _SHORT_SECS)
+            task.lets = set() if naps else None
+            if task.repeats[1] >= _POLLS or (naps and not task.may_nap(_line(), _FREE_NAPS)):
                 task.lets = {each for each in self.tasks if each is not task and each.can_go()}
+                task.touching += ((_PACE, True),)
+                self.touch(task, _PACE)
+            elif timeout is not None and not naps:
+                self.touch(task, _LONG_WAITS)
+                self.touch(task, _CLOCK)
             was_away, task.is_away = task.is_away, False
             if was_away and self.running is not None:
                 chosen = None  # it comes back while another one goes
@@ -341,6 +360,7 @@ class Scheduler:
             self._finish()
             return None
         ready = [task for task in self.tasks if task.can_go()] or self._by_time_out()
+        ready.sort(key=lambda task: task.lets is not None)  # those that sleep or time out are not the usual ones
         if not ready:
             self.running = None
             self._nobody()
@@ -349,7 +369,7 @@ class Scheduler:
             self._finish(Failure("endless", f"it has made {self._max_steps} steps and does not end"))
             return None
         names = [task.name for task in ready]
-        running = last.name if last in ready else None
+        running = last.name if last in ready and last.lets is None else None
         self.asked = tuple(names), running
         try:
             name = self._strategy.choose(names, running, self.steps)
@@ -366,6 +386,7 @@ class Scheduler:
     def _chosen(self, task: Task, names: tuple[str, ...], running: str | None) -> Task:
         if task.due is not None and task.is_ready is not None and not task.is_ready():
             task.timed_out = True
+            task.touching += _NAP
             self._skipped = max(self._skipped, task.due - self._started)
         for each in self.tasks:
             if each.lets:
@@ -373,6 +394,7 @@ class Scheduler:
                 each.lets = {other for other in each.lets if other.can_go()}
         self.running = task
         task.step = TaskStep(task.name, names, running, task.what, task.place)
+        task.step.touch(_PACE, writes=False)
         self.steps.append(task.step)
         return task
 
@@ -427,11 +449,19 @@ class Scheduler:
         with self._guard:
             if self.running is not task or len(self.steps) != steps or task.is_parked or self.is_over:
                 return
+            if not task.is_shown:
+                return  # it starts or joins a thread, which is only slow on a busy machine
             task.is_away = True
             frame = current_frames().get(task.ident)
             self.outside.add((frame and program_frame_of(frame)) or "an unknown place")
             chosen = self._next(None)
         self._hand(chosen)
+
+
+def _line() -> tuple[object, int] | None:
+    """Return the program's line that has called the scheduler; None where only libraries have."""
+    frame = program_frame(4)
+    return None if frame is None else (frame.f_code, frame.f_lineno)
 
 
 @without_collection

@@ -1,7 +1,7 @@
 """The tasks of an order: threads that stop before each use of a primitive, and what they do between two stops.
 
 :func:`pause`, :func:`born` and :func:`quietly` are for code that need not know the scheduler; in a thread that is no
-task they do nothing.
+task they do nothing, but for the names of what an order begins with, which :func:`preparing` makes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from tf1sessions.testing.locks import make_raw_lock
 
-__all__ = ["PLAIN", "Task", "TaskStep", "born", "current_task", "pause", "quietly"]
+__all__ = ["PLAIN", "Task", "TaskStep", "born", "current_task", "new_name", "pause", "preparing", "quietly"]
 
 #: The name of whatever a program's plain variables are; see :class:`TaskStep`.
 PLAIN = "plain variables"
@@ -85,7 +85,7 @@ class Task:
         self.touching: tuple[tuple[Hashable, bool], ...] = ((PLAIN, True),)
         self.is_ready: Callable[[], bool] | None = None
         self.due: float | None = None
-        self.lets: set[Task] | None = None  # others that are to make a step before its sleep or time-out ends
+        self.lets: set[Task] | None = None  # others that are to make a step before it goes on; it gives way to all
         self.is_parked = True
         self.is_away = False
         self.outside = False  # what it waits for may come from outside of the process
@@ -95,6 +95,12 @@ class Task:
         self.step: TaskStep | None = None
         self.made = itertools.count(1)
         self.repeats: tuple[Any, int] = (None, 0)
+        self._naps: dict[Hashable, int] = {}
+
+    def may_nap(self, line: Hashable, most: int) -> bool:
+        """Say whether it has slept, or timed out, less than so often at a line; counts once more."""
+        self._naps[line] = self._naps.get(line, 0) + 1
+        return self._naps[line] <= most
 
     def can_go(self) -> bool:
         """Say whether it can go on now, also by a time-out that may come at any moment."""
@@ -113,12 +119,29 @@ class Task:
         """Let the calling thread be one that no scheduler knows."""
         del _tasks[self.ident]
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether its thread is the task now, and not hidden."""
+        return _tasks.get(self.ident) is self
+
     def new_name(self) -> Hashable:
         """Return a name for a thing that it makes: the same in each order in which it has done the same before."""
         return self.name, next(self.made)
 
 
+class _Preparation:
+    """Maker of the things that an order begins with: it names them as a task does, and never stops."""
+
+    def __init__(self, scheduler: Any) -> None:
+        self.scheduler = scheduler
+        self._made = itertools.count(1)
+
+    def new_name(self) -> Hashable:
+        return "before all tasks", next(self._made)
+
+
 _tasks: dict[int, Task] = {}  # by the threads' idents
+_preparations: dict[int, _Preparation] = {}  # likewise
 
 
 def current_task() -> Task | None:
@@ -133,10 +156,35 @@ def pause(what: str, *things: tuple[Any, bool]) -> None:
         task.scheduler.pause(task, what, *[(name_of(thing), writes) for thing, writes in things])
 
 
+@contextlib.contextmanager
+def preparing(scheduler: Any) -> Iterator[None]:
+    """Let the calling thread make the things that an order begins with: they have the same names in each order.
+
+    Otherwise the search would take two uses of such a thing, seen in two orders, for uses of different things.
+    """
+    ident = _get_ident()
+    _preparations[ident] = _Preparation(scheduler)
+    try:
+        yield
+    finally:
+        del _preparations[ident]
+
+
+def _maker() -> Task | _Preparation | None:
+    ident = _get_ident()
+    return _tasks.get(ident) or _preparations.get(ident)
+
+
+def new_name() -> Hashable:
+    """Return a name for a thing that the calling thread makes, the same in each order; None if no order has it."""
+    maker = _maker() if _tasks or _preparations else None
+    return None if maker is None else maker.new_name()
+
+
 def born(thing: Any) -> None:
-    """Give a thing that the calling task has made a name that it has in other orders as well."""
-    if _tasks and (task := _tasks.get(_get_ident())) is not None:
-        task.scheduler.names[id(thing)] = task.new_name()
+    """Give a thing that the calling thread has made a name that it has in other orders as well."""
+    if (_tasks or _preparations) and (maker := _maker()) is not None:
+        maker.scheduler.names[id(thing)] = maker.new_name()
 
 
 @contextlib.contextmanager
