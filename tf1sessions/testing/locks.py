@@ -32,11 +32,12 @@ from threading import Condition, local
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
+from tf1sessions.testing.claimed_flags import FlagChange, FlagsUnderLock
 from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import asked_by_library, program_place
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.patching import Patch, Switch
-from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
+from tf1sessions.testing.vector_clocks import acquire, active, claim, end_claim, lock_acquired, lock_released, release
 from tf1sessions.testing.waits import untimed
 
 __all__ = [
@@ -164,6 +165,7 @@ class WatchedLock:
         self.orders = False
         self.is_held = False
         self._frame = program_place()
+        self._flags: FlagsUnderLock | None = None  # as they were when it was acquired
 
     @property
     def place(self) -> str:
@@ -180,17 +182,23 @@ class WatchedLock:
                 check()
         else:
             got = self._lock.acquire(blocking, timeout)
-        if got and not ((not blocking or timeout >= 0) and ignores_result(sys._getframe(1))):
-            self._acquired()  # else it was luck, and may be missing the next time
+        if got:
+            frame = sys._getframe(1)
+            if (not blocking or timeout >= 0) and ignores_result(frame):
+                return got  # it was luck, and may be missing the next time
+            self._acquired(frame)
         return got
 
     def release(self) -> None:
         owner, me = self.owner, _thread.get_ident()
         if self._is_last():
+            if self._flags is not None:
+                self._note_flags(sys._getframe(1))
             if self.orders or owner != me:
                 release(self)
             else:
                 lock_released(self)
+            end_claim(self.number)
             _drops(self)
             self.owner, self.is_held = None, False
         try:
@@ -218,13 +226,29 @@ class WatchedLock:
     def _is_last(self) -> bool:
         return True
 
-    def _acquired(self) -> None:
+    def _acquired(self, frame: FrameType | None = None) -> None:
         me = _thread.get_ident()
         if self.owner != me:
             self.owner = me
             acquire(self)
             lock_acquired(self)
+            if frame is not None and not self.orders and active():
+                claim(self.number)
+                self._look_at_flags(frame)
             takes(self)
+
+    def _look_at_flags(self, frame: FrameType) -> None:
+        """Note that the calling thread may claim flags while it holds the lock."""
+        self._flags = FlagsUnderLock.of(_caller(frame))
+        for flag in self._flags.free if self._flags is not None else ():
+            claim((self.number, flag))
+
+    def _note_flags(self, frame: FrameType) -> None:
+        """Note which flags it has claimed, or given back."""
+        flags, self._flags = self._flags, None
+        for flag, change in flags.changes(_caller(frame)) if flags is not None else ():
+            if change is not FlagChange.CLAIMED:
+                end_claim((self.number, flag), in_vain=change is FlagChange.LEFT)
 
     def _at_fork_reinit(self) -> None:
         self._lock._at_fork_reinit()
@@ -232,6 +256,14 @@ class WatchedLock:
 
 
 untimed[WatchedLock.acquire.__code__] = "timeout"
+
+
+_BY_WITH = frozenset((WatchedLock.__enter__.__code__, WatchedLock.__exit__.__code__))
+
+
+def _caller(frame: FrameType) -> FrameType:
+    """Return the frame that acquires or releases a lock, by a call or by ``with``."""
+    return frame.f_back if frame.f_code in _BY_WITH and frame.f_back is not None else frame
 
 
 class WatchedRLock(WatchedLock):
@@ -249,8 +281,8 @@ class WatchedRLock(WatchedLock):
         self._depth -= 1
         return self._depth == 0
 
-    def _acquired(self) -> None:
-        super()._acquired()
+    def _acquired(self, frame: FrameType | None = None) -> None:
+        super()._acquired(frame)
         self._depth += 1
         self.is_held = True
 
