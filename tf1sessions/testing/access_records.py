@@ -217,6 +217,10 @@ class AccessRecord:
         self.names.append(name)
         return self.reported
 
+    def is_for(self, claim: Claim) -> bool:
+        """Say whether the last of the accesses came after something had been claimed for it."""
+        return claim.is_before(self.thread, self.count, self.past)
+
     def copy(self) -> AccessRecord:
         """Return a record of the accesses until now."""
         made = copy.copy(self)

@@ -28,16 +28,26 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from threading import Condition, local
+from threading import Condition
 from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from tf1sessions.testing.claimed_flags import FlagChange, FlagsUnderLock
 from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import asked_by_library, program_place
 from tf1sessions.testing.ignored_results import ignores_result
 from tf1sessions.testing.patching import Patch, Switch
-from tf1sessions.testing.vector_clocks import acquire, active, claim, end_claim, lock_acquired, lock_released, release
+from tf1sessions.testing.vector_clocks import (
+    Permit,
+    acquire,
+    active,
+    claim,
+    end_claim,
+    holding,
+    lock_acquired,
+    lock_released,
+    release,
+)
 from tf1sessions.testing.waits import untimed
 
 __all__ = [
@@ -45,7 +55,6 @@ __all__ = [
     "AnyRLock",
     "ExclusiveBlock",
     "OpaqueLock",
-    "Permit",
     "RawLock",
     "RawRLock",
     "WatchedLock",
@@ -72,23 +81,6 @@ _NONE: frozenset[int] = frozenset()
 _numbers = itertools.count(1)
 
 
-class _Holding(local):
-    """Locks that the calling thread has taken; other threads may have released some of it since."""
-
-    def __init__(self) -> None:
-        self.locks: dict[int, Permit] = {}
-
-
-_holding = _Holding()
-
-
-class Permit(Protocol):
-    """A lock, or something else that one thread at a time can hold."""
-
-    number: int
-    owner: int | None
-
-
 def new_number() -> int:
     """Return a number for a lock that no other has."""
     return next(_numbers)
@@ -96,7 +88,7 @@ def new_number() -> int:
 
 def takes(permit: Permit) -> None:
     """Note that the calling thread holds this from now on, as long as its ``owner`` says so."""
-    held = _holding.locks
+    held = holding.locks
     if len(held) > _FEW:
         me = _thread.get_ident()
         for each in [each for each in held.values() if each.owner != me]:
@@ -106,7 +98,7 @@ def takes(permit: Permit) -> None:
 
 def held_locks() -> frozenset[int]:
     """Return the numbers of what the calling thread holds."""
-    held = _holding.locks
+    held = holding.locks
     if not held:
         return _NONE
     me = _thread.get_ident()
@@ -115,16 +107,18 @@ def held_locks() -> frozenset[int]:
 
 def held_lock_places() -> tuple[str, ...]:
     """Return where the locks that the calling thread holds were made, as ``file:line``."""
-    held, me = _holding.locks, _thread.get_ident()
+    held, me = holding.locks, _thread.get_ident()
     return tuple(each.place for each in held.values() if each.owner == me and isinstance(each, WatchedLock))
 
 
 def _drops(permit: Permit) -> None:
-    _holding.locks.pop(permit.number, None)
+    holding.locks.pop(permit.number, None)
 
 
 class ExclusiveBlock:
     """A block that one thread at a time is in: as if a lock were held there."""
+
+    orders = False
 
     def __init__(self) -> None:
         self.owner: int | None = None
@@ -141,6 +135,7 @@ class ExclusiveBlock:
         finally:
             if before is None:
                 lock_released(self)
+                end_claim(self.number)
                 _drops(self)
             self.owner = before
 
@@ -194,12 +189,12 @@ class WatchedLock:
         if self._is_last():
             if self._flags is not None:
                 self._note_flags(sys._getframe(1))
+            _drops(self)
             if self.orders or owner != me:
                 release(self)
             else:
                 lock_released(self)
             end_claim(self.number)
-            _drops(self)
             self.owner, self.is_held = None, False
         try:
             self._lock.release()
@@ -233,7 +228,6 @@ class WatchedLock:
             acquire(self)
             lock_acquired(self)
             if frame is not None and not self.orders and active():
-                claim(self.number)
                 self._look_at_flags(frame)
             takes(self)
 
@@ -296,6 +290,7 @@ class WatchedRLock(WatchedLock):
         self._depth = 0
         if self.orders:
             release(self)
+        end_claim(self.number)
         self.owner, self.is_held = None, False
         return self._lock._release_save(), depth
 

@@ -414,14 +414,18 @@ class RaceDetector:
 
 
 def _claim_in_turn(earlier: AccessRecord, later: AccessRecord) -> Claim | None:
-    """Return the claim for an access of a lock or a flag that had been claimed for the earlier one, and given back."""
-    for what, claim in earlier.claims.items():
-        end, other = claim.end, later.claims.get(what)
-        if end is not None and other is not None and end.get(earlier.thread.number, 0) >= earlier.count:
-            if _is_within(earlier, claim) and _is_within(later, other):
-                return other
-    return None
+    """Return the claim for an access of a lock or a flag that had been claimed for the earlier one, and given back.
 
-
-def _is_within(record: AccessRecord, claim: Claim) -> bool:
-    return claim.is_before(record.thread, record.count, record.past)
+    Each of the two threads may have held such a lock itself.
+    """
+    given_back = [
+        what
+        for what, claim in earlier.claims.items()
+        if claim.end is not None and claim.end.get(earlier.thread.number, 0) >= earlier.count and earlier.is_for(claim)
+    ]
+    for what in (*given_back, *earlier.locks):
+        claim = later.claims.get(what)
+        if claim is not None and later.is_for(claim) and not earlier.is_for(claim):
+            return claim
+    is_held = not later.locks.isdisjoint(given_back)
+    return Claim(later.thread, later.count) if is_held else None

@@ -50,6 +50,7 @@ from tf1sessions.testing.vector_clocks import (
     active,
     begin_job,
     current_giver,
+    end_claim,
     python_thread,
     release,
     tracking,
@@ -236,6 +237,7 @@ class _Permits:
         self.holders: dict[int, int] = {}
         self.number = new_number()
         self.owner: int | None = None
+        self.orders = False
 
     def acquired(self) -> None:
         """Note that the calling thread has acquired the semaphore."""
@@ -253,6 +255,7 @@ class _Permits:
         if held > 1:
             self.holders[me] = held - 1
         self.single = self.single and held > 0
+        end_claim(self.number)
         return held > 0
 
 

@@ -36,7 +36,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from threading import Thread, _DummyThread, local, main_thread
 from threading import _active as _known_threads  # type: ignore[attr-defined]  # by their idents
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.frames import program_frames
@@ -44,6 +44,7 @@ from tf1sessions.testing.handed_objects import ExecutorJob, Giver
 
 __all__ = [
     "Claim",
+    "Permit",
     "Snapshot",
     "ThreadState",
     "Token",
@@ -55,6 +56,7 @@ __all__ = [
     "current_giver",
     "end_claim",
     "hand_over",
+    "holding",
     "lock_acquired",
     "lock_released",
     "may_acquire",
@@ -410,7 +412,7 @@ class VectorClocks:
     # -- claims -------------------------------------------------------------------------------------------------------
 
     def claim(self, what: Hashable) -> None:
-        """Note that the calling thread has a lock or a flag from now on, for itself or for work that it gives away."""
+        """Note that the calling thread has a lock or a flag from now on, for work that it may give away."""
         with self.lock:
             me = self.thread()
             me.count += me.used == me.count
@@ -442,6 +444,32 @@ class VectorClocks:
 # -- the detectors that are on ----------------------------------------------------------------------------------------
 
 _active: tuple[VectorClocks, ...] = ()
+
+
+class Permit(Protocol):
+    """A lock, or something else that one thread at a time can hold.
+
+    Attributes:
+        number: Its own.
+        owner: The thread that holds it.
+        orders: Whether each release of it is before the next acquisition.
+    """
+
+    number: int
+    owner: int | None
+    orders: bool
+
+
+class _Holding(local):
+    """Locks that the calling thread has taken; other threads may have released some of it since."""
+
+    def __init__(self) -> None:
+        self.locks: dict[int, Permit] = {}
+
+
+holding = _Holding()  # kept by locks.py
+
+
 _guard = _thread.allocate_lock()  # for changes of _active
 
 
@@ -475,9 +503,21 @@ def active() -> tuple[VectorClocks, ...]:
 
 
 def release(token: Any) -> None:
-    """Publish by a token what is past for the calling thread, in all clocks that are active."""
+    """Publish by a token what is past for the calling thread, in all clocks that are active.
+
+    What other threads do after that may be for what this one holds locks for.
+    """
     for clocks in _active:
+        if holding.locks:
+            _claim_held(clocks)
         clocks.release(token)
+
+
+def _claim_held(clocks: VectorClocks) -> None:
+    me = _thread.get_ident()
+    for permit in holding.locks.values():
+        if permit.owner == me and not permit.orders and permit.number not in clocks.claims:
+            clocks.claim(permit.number)
 
 
 def acquire(token: Any) -> None:

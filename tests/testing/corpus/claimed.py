@@ -566,6 +566,51 @@ def step_of_which_one_is_awaited_under_the_lock():
     trainer.session.close()
 
 
+@right
+def step_of_a_worker_awaited_under_a_semaphore():
+    trainer, one = Trainer(), threading.BoundedSemaphore(1)
+
+    def ask():
+        for _ in range(3):
+            with one:
+                submit(trainer.train).result()
+
+    with executors() as submit:
+        together(ask, ask)
+    trainer.session.close()
+
+
+@right
+def step_of_a_worker_awaited_under_a_lock_that_is_taken_twice():
+    trainer, lock = Trainer(), threading.RLock()
+
+    def ask():
+        for _ in range(3):
+            with lock:
+                with lock:
+                    job = submit(trainer.train)
+                job.result()
+
+    with executors() as submit:
+        together(ask, ask)
+    trainer.session.close()
+
+
+@planted(VALUES)
+def step_beside_the_one_that_is_awaited_under_the_lock():
+    trainer = Trainer()
+
+    def ask():
+        with trainer.lock:
+            job = submit(trainer.train)
+            trainer.train()
+            job.result()
+
+    with executors() as submit:
+        together(ask)
+    trainer.session.close()
+
+
 @planted(VALUES)
 def steps_of_two_threads_under_one_hold():
     trainer = Trainer()
