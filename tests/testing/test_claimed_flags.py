@@ -21,10 +21,10 @@ class Block:
         self.found: list[FlagChange] = []
 
     def __enter__(self) -> None:
-        self._flags = FlagsUnderLock.of(sys._getframe(1))
+        self.flags = FlagsUnderLock.of(sys._getframe(1))
 
     def __exit__(self, *error: Any) -> None:
-        flags = self._flags
+        flags = self.flags
         self.found = [change for _, change in flags.changes(sys._getframe(1))] if flags is not None else []
 
 
@@ -169,3 +169,18 @@ def test_nothing_of_the_program_is_run() -> None:
     it, block = Things(), Block()
     returns_if_it_is_set(block, it)
     assert it.asked == 1 and not block.found
+
+
+def takes_out(block: Block, it: Any) -> None:
+    with block:
+        if it.free:
+            it.free.pop()
+
+
+def test_lists() -> None:
+    block, it = Block(), things(free=[1, 2])
+    takes_out(block, it)
+    flags = block.flags
+    assert flags is not None and [(each is it.free, items) for each, items in flags.lists] == [(True, [1, 2])]
+    takes_out(block, things(free=[0] * 101))
+    assert block.flags is not None and block.flags.lists == []

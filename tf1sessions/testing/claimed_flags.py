@@ -14,7 +14,7 @@
 A lock by itself orders nothing, as it may be luck which thread has it first. But a thread that claims such a flag has
 found it cleared, and would have left the block otherwise: what follows comes after what has cleared it. Which lines
 claim is read from the source, and whether they were run from the value of the flag when the lock is acquired and when
-it is released.
+it is released. So it is with items of lists: a thread that takes one out comes after the one that has put it in.
 
 Thread-safety: may be called from any thread.
 """
@@ -27,6 +27,7 @@ import enum
 import functools
 import inspect
 import linecache
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from types import CodeType, FrameType, MemberDescriptorType
 from typing import Any, NamedTuple
@@ -42,6 +43,10 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _STORES = frozenset(("STORE_ATTR", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_SUBSCR", "DELETE_SUBSCR"))
 #: Methods of sets and dictionaries.
 _ADDS, _REMOVES = frozenset(("add",)), frozenset(("discard", "pop", "remove"))
+#: Methods by which lists and deques get and lose items.
+_OF_LISTS = frozenset(("append", "appendleft", "insert", "pop", "popleft", "remove"))
+#: Up to how many items a list is looked at. Arbitrary: more than pools have.
+_LONG = 100
 _PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
 _MISSING = object()
 #: How many places where locks are acquired are remembered. Arbitrary: more than programs have.
@@ -84,19 +89,22 @@ class FlagsUnderLock:
 
     Attributes:
         free: Those that it may claim.
+        lists: The lists and deques that it may change besides, each with its items then; no long ones.
     """
 
-    def __init__(self, code: CodeType, flags: tuple[Flag, ...], values: dict[Hashable, tuple[Flag, bool]]) -> None:
-        self._code = code
-        self._flags = flags
-        self._values = values
-        self.free = [key for key, (flag, value) in values.items() if (not value) in flag.claims]
+    def __init__(self, changes: _Changes, frame: FrameType) -> None:
+        self._code = frame.f_code
+        self._flags = changes.flags
+        self._values = _values(changes.flags, frame)
+        self.free = [key for key, (flag, value) in self._values.items() if (not value) in flag.claims]
+        found = [_find(path, frame)[0] for path in changes.lists]
+        self.lists = [(each, list(each)) for each in found if isinstance(each, (list, deque)) and len(each) <= _LONG]
 
     @classmethod
     def of(cls, frame: FrameType) -> FlagsUnderLock | None:
         """Return those of the block in front of which a frame is; None where it changes none."""
-        flags = _flags_at(frame)
-        return cls(frame.f_code, flags, _values(flags, frame)) if flags else None
+        changes = _changes_at(frame)
+        return cls(changes, frame) if changes.flags or changes.lists else None
 
     def changes(self, frame: FrameType) -> Iterator[tuple[Hashable, FlagChange]]:
         """Yield what has become of them, for a frame behind the block."""
@@ -109,17 +117,24 @@ class FlagsUnderLock:
                 yield key, FlagChange.LEFT
 
 
-_known: dict[tuple[int, int], tuple[CodeType, tuple[Flag, ...]]] = {}
+class _Changes(NamedTuple):
+    """What a block under a lock may change."""
+
+    flags: tuple[Flag, ...] = ()
+    lists: tuple[Path, ...] = ()
 
 
-def _flags_at(frame: FrameType) -> tuple[Flag, ...]:
+_known: dict[tuple[int, int], tuple[CodeType, _Changes]] = {}
+
+
+def _changes_at(frame: FrameType) -> _Changes:
     code = frame.f_code
     key = id(code), frame.f_lasti
     found = _known.get(key)
     if found is None:
         if len(_known) > _MOST:
             _known.clear()
-        found = _known[key] = code, _flags(code, frame.f_lineno)  # with the code, so that its id stays its own
+        found = _known[key] = code, _changes(code, frame.f_lineno)  # with the code, so that its id stays its own
     return found[1]
 
 
@@ -170,23 +185,25 @@ def _part(thing: Any, name: str) -> Any:
 _State = tuple[FlagName, bool]
 
 
-def _flags(code: CodeType, line: int) -> tuple[Flag, ...]:
-    """Return the flags that are changed under a lock which a line of a code acquires."""
+def _changes(code: CodeType, line: int) -> _Changes:
+    """Return what is changed under a lock that a line of a code acquires."""
     if is_library(code.co_filename) or not any(map(_may_change, dis.get_instructions(code))):
-        return ()
+        return _Changes()
     local = set(code.co_varnames) - set(code.co_cellvars) - set(code.co_freevars)
     block = _block(_tree(code.co_filename), code, line)
     claimed = frozenset(_claimed(block, frozenset()))
     names = dict.fromkeys(name for each in block for node in ast.walk(each) for name, _ in _changed(node))
-    return tuple(
+    flags = tuple(
         Flag(name, frozenset(value for claim, value in claimed if claim == name))
         for name in names
         if name.key is not None or len(name.path) > 1 or name.path[0] not in local
     )
+    return _Changes(flags, tuple(dict.fromkeys(path for each in block for path in _lists(each))))
 
 
 def _may_change(instruction: dis.Instruction) -> bool:
-    return instruction.opname in _STORES or (instruction.argval in _ADDS or instruction.argval in _REMOVES)
+    value = instruction.argval
+    return instruction.opname in _STORES or (isinstance(value, str) and value in _ADDS | _REMOVES | _OF_LISTS)
 
 
 @functools.lru_cache(maxsize=100)
@@ -283,6 +300,13 @@ def _changed(node: ast.AST) -> Iterator[tuple[FlagName, bool | None]]:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=container, attr=method), args=[key, *_])):
             if method in _ADDS or method in _REMOVES:
                 yield from ((name, method in _ADDS) for name in _member(key, container))
+
+
+def _lists(statement: ast.stmt) -> Iterator[Path]:
+    """Yield what a statement calls a method of by which lists and deques get and lose items."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_LISTS:
+            yield from _paths(node.func.value)
 
 
 def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr | None]]:

@@ -36,6 +36,7 @@ from tf1sessions.testing.claimed_flags import FlagChange, FlagsUnderLock
 from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import asked_by_library, program_place
 from tf1sessions.testing.ignored_results import ignores_result
+from tf1sessions.testing.item_tokens import ItemTokens
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.vector_clocks import (
     Permit,
@@ -75,6 +76,8 @@ RawRLock = type(_thread.RLock())
 _RAW_QUEUE = _queue.SimpleQueue
 #: Up to how many held locks it is not looked whether some were released by other threads. Arbitrary.
 _FEW = 8
+#: How many lists are known that change under one lock. Arbitrary: more than programs have.
+_LISTS = 50
 
 _NONE: frozenset[int] = frozenset()
 
@@ -161,6 +164,7 @@ class WatchedLock:
         self.is_held = False
         self._frame = program_place()
         self._flags: FlagsUnderLock | None = None  # as they were when it was acquired
+        self._lists: dict[int, tuple[Any, ItemTokens]] = {}  # by their identities, which they keep here
 
     @property
     def place(self) -> str:
@@ -187,9 +191,9 @@ class WatchedLock:
     def release(self) -> None:
         owner, me = self.owner, _thread.get_ident()
         if self._is_last():
-            if self._flags is not None:
-                self._note_flags(sys._getframe(1))
             _drops(self)
+            if self._flags is not None:
+                self._note_changes(sys._getframe(1))
             if self.orders or owner != me:
                 release(self)
             else:
@@ -237,12 +241,19 @@ class WatchedLock:
         for flag in self._flags.free if self._flags is not None else ():
             claim((self.number, flag))
 
-    def _note_flags(self, frame: FrameType) -> None:
-        """Note which flags it has claimed, or given back."""
+    def _note_changes(self, frame: FrameType) -> None:
+        """Note which flags it has claimed, or given back, and which items it has put into lists, or taken out."""
         flags, self._flags = self._flags, None
-        for flag, change in flags.changes(_caller(frame)) if flags is not None else ():
+        if flags is None:
+            return
+        for flag, change in flags.changes(_caller(frame)):
             if change is not FlagChange.CLAIMED:
                 end_claim((self.number, flag), in_vain=change is FlagChange.LEFT)
+        for line, before in flags.lists:
+            if len(self._lists) > _LISTS:
+                self._lists.clear()
+            _, tokens = self._lists.setdefault(id(line), (line, ItemTokens(before)))
+            tokens.follow(before, list(line))
 
     def _at_fork_reinit(self) -> None:
         self._lock._at_fork_reinit()

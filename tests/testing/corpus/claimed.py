@@ -10,6 +10,8 @@ import queue
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 
+import tensorflow as tf
+
 from .threads import join, start, together
 from .values import VALUES, Trainer
 from .verdicts import planted, right
@@ -723,6 +725,136 @@ def claim_by_a_set_that_is_only_told():
         together(trainer.train)
         with trainer.lock:
             running.discard("v")
+
+    together(work, work)
+    trainer.session.close()
+
+
+@right
+def claim_by_a_list_of_free_sessions():
+    trainer = Trainer()
+    free = [trainer.session]
+
+    def take():
+        while True:
+            with trainer.lock:
+                if free:
+                    return free.pop()
+
+    def work():
+        for _ in range(3):
+            session = take()
+            session.run(trainer.step)
+            with trainer.lock:
+                free.append(session)
+
+    together(work, work)
+    trainer.session.close()
+
+
+@right
+def steps_in_a_list_under_a_lock():
+    trainer, lock, line = Claimed(), threading.Lock(), []
+
+    def work():
+        while True:
+            with lock:
+                item = line.pop(0) if line else None
+            if item == "end":
+                return
+            if item is not None:
+                trainer.train()
+                trainer.clears()
+
+    def put(item):
+        with lock:
+            line.append(item)
+
+    workers = start(work, work)
+    trainer.asked(lambda: put("step"))
+    for _ in workers:
+        put("end")
+    join(workers)
+    trainer.session.close()
+
+
+@right
+def model_built_and_put_into_a_deque():
+    lock, line = threading.Lock(), collections.deque()
+
+    def build():
+        graph = tf.Graph()
+        with graph.as_default():
+            tf.constant(1.0)
+        with lock:
+            line.appendleft(graph)
+
+    def go_on():
+        graph = None
+        while graph is None:
+            with lock:
+                if line:
+                    graph = line.pop()
+        with graph.as_default():
+            tf.constant(2.0)
+
+    together(build, go_on)
+
+
+@planted("concurrent construction")
+def model_put_into_a_deque_and_built():
+    lock, line = threading.Lock(), collections.deque()
+
+    def build():
+        graph = tf.Graph()
+        with lock:
+            line.append(graph)
+        with graph.as_default():
+            tf.constant(1.0)
+
+    def go_on():
+        graph = None
+        while graph is None:
+            with lock:
+                if line:
+                    graph = line.pop()
+        with graph.as_default():
+            tf.constant(2.0)
+
+    together(build, go_on)
+
+
+@planted(VALUES)
+def session_twice_in_a_list_of_free_ones():
+    trainer, both = Trainer(), threading.Barrier(2)
+    free = [trainer.session, trainer.session]
+
+    def work():
+        with trainer.lock:
+            session = free.pop()
+        both.wait()
+        session.run(trainer.step)
+        with trainer.lock:
+            free.append(session)
+
+    together(work, work)
+    trainer.session.close()
+
+
+@planted(VALUES)
+def session_put_back_too_early():
+    trainer = Trainer()
+    free = [trainer.session]
+
+    def work():
+        session = None
+        while session is None:
+            with trainer.lock:
+                if free:
+                    session = free.pop()
+        with trainer.lock:
+            free.append(session)
+        session.run(trainer.step)
 
     together(work, work)
     trainer.session.close()
