@@ -40,6 +40,7 @@ from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.python_state import changed_state, functions_of
 from tf1sessions.testing.race_detector import RaceDetector, Repeated
+from tf1sessions.testing.raised_errors import listen
 from tf1sessions.testing.result_arrays import ResultArrays
 from tf1sessions.testing.scheduler import Scheduler
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
@@ -150,6 +151,7 @@ class TensorFlowHooks:
             more = (self._lost.patches(), self._feeds.patches(), export_patches(self._detector, self._graph))
             for patch in (*more[0], *more[1], *more[2], *coordinator_patches(self._detector)):
                 self._put(*patch)
+            self._undo.append(listen(self._feeds.look_at_caught))
             _installed.add(self)
             yield
         finally:
