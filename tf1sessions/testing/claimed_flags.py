@@ -118,7 +118,7 @@ class FlagsUnderLock:
 
 
 class _Changes(NamedTuple):
-    """What a block under a lock may change."""
+    """Names of the flags and lists that a block under a lock may change."""
 
     flags: tuple[Flag, ...] = ()
     lists: tuple[Path, ...] = ()
