@@ -191,7 +191,6 @@ class WatchedLock:
     def release(self) -> None:
         owner, me = self.owner, _thread.get_ident()
         if self._is_last():
-            _drops(self)
             if self._flags is not None:
                 self._note_changes(sys._getframe(1))
             if self.orders or owner != me:
@@ -199,6 +198,7 @@ class WatchedLock:
             else:
                 lock_released(self)
             end_claim(self.number)
+            _drops(self)
             self.owner, self.is_held = None, False
         try:
             self._lock.release()
