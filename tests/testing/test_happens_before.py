@@ -1171,7 +1171,7 @@ def test_locks_taken_again_and_again_are_not_kept() -> None:
         for _ in range(100):
             with threading.Lock(), MADE_BEFORE_AGAIN, threading.RLock() as held:
                 assert held and len(held_locks()) == 2
-        assert len(locks._holding.locks) < 20
+        assert len(locks.holding.locks) < 20
 
 
 def test_libraries_lock_for_themselves() -> None:

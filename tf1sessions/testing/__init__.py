@@ -29,6 +29,7 @@ Races, from what is pure to what patches::
     python_state.py         state that Python functions in a graph change
     graph_accesses.py       which accesses to graphs and sessions conflict
     lost_graphs.py          threads without their starter's default graph
+    raised_errors.py        errors that a program catches
     value_hooks.py          fed arrays, graphs that are written, Coordinators
     result_arrays.py        results that threads write to, in orders that are explored
     tensorflow_hooks.py     where TensorFlow accesses graphs and sessions

@@ -9,7 +9,7 @@ import copy
 import dataclasses
 import re
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from tf1sessions.testing.frames import STACK, format_frame, program_frames
 from tf1sessions.testing.handed_objects import ExecutorJob
 from tf1sessions.testing.locks import held_lock_places, opaque_locks
 from tf1sessions.testing.reports import Access, RaceKind, Report
-from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
+from tf1sessions.testing.vector_clocks import Claim, ThreadState, VectorClocks
 
 __all__ = ["AccessKind", "AccessRecord", "Conflict", "Location", "Race", "plain_names"]
 
@@ -168,7 +168,8 @@ class AccessRecord:
         code: The code of the line; kept, so that its id stays its own.
         lock_places: Where the locks that were held were made.
         lines: The codes and lines of the innermost frames.
-        given_at: Those that the threads were in which have given the work, all that there were.
+        past: What was past for the thread at the last of them.
+        claims: What was claimed then, by any thread.
         locks: The numbers of the locks that were held.
         opaque: Locks that were perhaps held, by their numbers, and why that is not known.
         kept: Whether its location keeps it.
@@ -193,7 +194,8 @@ class AccessRecord:
         self.stack = tuple(map(format_frame, frames[:STACK])) or started or (_AT_EXIT,) * thread.is_main
         self.lock_places = held_lock_places() if key[4] else ()
         self.lines = tuple((each.f_code, each.f_lineno) for each in frames[:STACK])
-        self.given_at: list[tuple[tuple[CodeType, int], ...]] = []
+        self.past = thread.past.certain
+        self.claims: Mapping[Hashable, Claim] = {}
         self.locks = key[4] | {-lock.number for lock in opaque if lock.mine}
         self.opaque = {lock.number: lock.doubt for lock in opaque if lock.mine is None}
         self.names: list[str] = []
@@ -214,6 +216,10 @@ class AccessRecord:
             self.what, self.times = what, 0
         self.names.append(name)
         return self.reported
+
+    def is_for(self, claim: Claim) -> bool:
+        """Say whether the last of the accesses came after something had been claimed for it."""
+        return claim.is_before(self.thread, self.count, self.past)
 
     def copy(self) -> AccessRecord:
         """Return a record of the accesses until now."""

@@ -1,4 +1,4 @@
-"""Flags by which one thread at a time goes on: which lines of a program run only while such a flag is set.
+"""Flags by which one thread at a time goes on: which of them a thread claims, or gives back, while it holds a lock.
 
 ::
 
@@ -6,60 +6,204 @@
         if self.busy:
             return
         self.busy = True        # the claim
-    session.run(step)           # these lines
+    pool.submit(work)           # whatever way the work takes
+    ...
     with lock:
-        self.busy = False       # the release
+        self.busy = False       # the end of the claim
 
-A thread that comes to such lines after another one has found the flag cleared, under the lock: it comes after what that
-thread has done. A lock by itself orders nothing, as it may be luck which thread has it first. The thread that claims
-the flag may give the lines to another one, which then releases it: to an executor, or to a thread that it starts.
+A lock by itself orders nothing, as it may be luck which thread has it first. But a thread that claims such a flag has
+found it cleared, and would have left the block otherwise: what follows comes after what has cleared it. Which lines
+claim is read from the source, and whether they were run from the value of the flag when the lock is acquired and when
+it is released. So it is with items of lists: a thread that takes one out comes after the one that has put it in.
+
+Thread-safety: may be called from any thread.
 """
 
 from __future__ import annotations
 
 import ast
+import dis
+import enum
 import functools
+import inspect
 import linecache
-from collections.abc import Iterable, Iterator
-from types import CodeType
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from types import CodeType, FrameType, MemberDescriptorType
+from typing import Any, NamedTuple
 
-__all__ = ["Line", "claimed_flags"]
+from tf1sessions.testing.frames import is_library
+
+__all__ = ["FlagChange", "FlagsUnderLock"]
 
 #: The parts of a statement that are blocks of statements.
 _BLOCKS = ("body", "orelse", "finalbody")
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+#: What assigns something that another thread may see.
+_STORES = frozenset(("STORE_ATTR", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_SUBSCR", "DELETE_SUBSCR"))
+#: Methods of sets and dictionaries.
+_ADDS, _REMOVES = frozenset(("add",)), frozenset(("discard", "pop", "remove"))
+#: Methods by which lists and deques get and lose items.
+_OF_LISTS = frozenset(("append", "appendleft", "insert", "pop", "popleft", "remove"))
+#: Up to how many items a list is looked at. Arbitrary: more than pools have.
+_LONG = 100
+_PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
+_MISSING = object()
+#: How many places where locks are acquired are remembered. Arbitrary: more than programs have.
+_MOST = 10_000
 
-#: A code, and a line of it.
-Line = tuple[CodeType, int]
+
+#: A variable, and the attributes and keys that lead from it to something.
+Path = tuple[str, ...]
 
 
-def claimed_flags(lines: Iterable[Line], given_at: Iterable[Line] = ()) -> frozenset[str]:
-    """Return the names of the flags that are claimed in front of lines, and released behind them.
+class FlagName(NamedTuple):
+    """Name of a flag: something that is true or not, or with a key, whether a set or dictionary has that."""
 
-    Args:
-        lines: The lines that a thread is in, with the codes that they are of.
-        given_at: Those that another thread was in when it gave this one its work.
+    path: Path
+    key: Path | str | int | None = None
+
+
+class Flag(NamedTuple):
+    """A flag that a block under a lock changes.
+
+    Attributes:
+        name: How the block calls it.
+        claims: The values that it has when the block has claimed it.
     """
-    lines = tuple(lines)
-    released = {each for line in lines for each in _released_behind(*line)}
-    return frozenset(
-        name
-        for line in (*lines, *given_at)
-        for name, value in _claimed_before(*line)
-        if not released.isdisjoint({(name, not value), (name, None)})
+
+    name: FlagName
+    claims: frozenset[bool]
+
+
+class FlagChange(enum.Enum):
+    """Change of a flag by a block under a lock."""
+
+    CLAIMED = "found it cleared, and set it"
+    CLEARED = "changed it otherwise"
+    LEFT = "left it as it was, and might have claimed it"
+
+
+class FlagsUnderLock:
+    """The flags that a thread may change while it holds a lock, as they were when it has acquired it.
+
+    Attributes:
+        free: Those that it may claim.
+        lists: The lists and deques that it may change besides, each with its items then; no long ones.
+    """
+
+    def __init__(self, changes: _Changes, frame: FrameType) -> None:
+        self._code = frame.f_code
+        self._flags = changes.flags
+        self._values = _values(changes.flags, frame)
+        self.free = [key for key, (flag, value) in self._values.items() if (not value) in flag.claims]
+        found = [_find(path, frame)[0] for path in changes.lists]
+        self.lists = [(each, list(each)) for each in found if isinstance(each, (list, deque)) and len(each) <= _LONG]
+
+    @classmethod
+    def of(cls, frame: FrameType) -> FlagsUnderLock | None:
+        """Return those of the block in front of which a frame is; None where it changes none."""
+        changes = _changes_at(frame)
+        return cls(changes, frame) if changes.flags or changes.lists else None
+
+    def changes(self, frame: FrameType) -> Iterator[tuple[Hashable, FlagChange]]:
+        """Yield what has become of them, for a frame behind the block."""
+        after = _values(self._flags, frame) if frame.f_code is self._code else self._values
+        for key, (flag, before) in self._values.items():
+            _, value = after.get(key, (flag, before))
+            if value != before:
+                yield key, FlagChange.CLAIMED if value in flag.claims else FlagChange.CLEARED
+            elif key in self.free:
+                yield key, FlagChange.LEFT
+
+
+class _Changes(NamedTuple):
+    """Names of the flags and lists that a block under a lock may change."""
+
+    flags: tuple[Flag, ...] = ()
+    lists: tuple[Path, ...] = ()
+
+
+_known: dict[tuple[int, int], tuple[CodeType, _Changes]] = {}
+
+
+def _changes_at(frame: FrameType) -> _Changes:
+    code = frame.f_code
+    key = id(code), frame.f_lasti
+    found = _known.get(key)
+    if found is None:
+        if len(_known) > _MOST:
+            _known.clear()
+        found = _known[key] = code, _changes(code, frame.f_lineno)  # with the code, so that its id stays its own
+    return found[1]
+
+
+def _values(flags: Iterable[Flag], frame: FrameType) -> dict[Hashable, tuple[Flag, bool]]:
+    """Return which flags are true, by what makes each the same in other places; runs nothing of the program's."""
+    found: dict[Hashable, tuple[Flag, bool]] = {}
+    for flag in flags:
+        path, key = flag.name
+        thing, owner = _find(path, frame)
+        if key is not None:
+            key = _find(key, frame)[0] if isinstance(key, tuple) else key
+            kind = next((each for each in (set, dict) if isinstance(thing, each)), None)
+            if kind is not None and type(key) in (str, int, bytes):
+                found[id(thing), key, kind] = flag, kind.__contains__(thing, key)
+        elif thing is not _MISSING:
+            found[owner, path[-1]] = flag, bool(thing) if type(thing) in _PLAIN else thing is not None
+    return found
+
+
+def _find(path: Path, frame: FrameType) -> tuple[Any, int]:
+    """Return what a path leads to, and the identity of that of which it is a part; 0 for variables of functions."""
+    own: Any = frame.f_locals
+    thing, owner = own.get(path[0], _MISSING), 0
+    if thing is _MISSING or own is frame.f_globals:
+        thing, owner = frame.f_globals.get(path[0], _MISSING), id(frame.f_globals)
+    for part in path[1:]:
+        thing, owner = _part(thing, part), id(thing)
+    return thing, owner
+
+
+def _part(thing: Any, name: str) -> Any:
+    if thing is _MISSING:
+        return thing
+    if isinstance(thing, dict):
+        return dict.get(thing, name, _MISSING)
+    found = inspect.getattr_static(thing, name, _MISSING)
+    if type(found) is MemberDescriptorType:
+        try:
+            return found.__get__(thing)
+        except AttributeError:
+            return _MISSING
+    return found
+
+
+# -- the source -------------------------------------------------------------------------------------------------------
+
+#: A flag, and a value of it.
+_State = tuple[FlagName, bool]
+
+
+def _changes(code: CodeType, line: int) -> _Changes:
+    """Return what is changed under a lock that a line of a code acquires."""
+    if is_library(code.co_filename) or not any(map(_may_change, dis.get_instructions(code))):
+        return _Changes()
+    local = set(code.co_varnames) - set(code.co_cellvars) - set(code.co_freevars)
+    block = _block(_tree(code.co_filename), code, line)
+    claimed = frozenset(_claimed(block, frozenset()))
+    names = dict.fromkeys(name for each in block for node in ast.walk(each) for name, _ in _changed(node))
+    flags = tuple(
+        Flag(name, frozenset(value for claim, value in claimed if claim == name))
+        for name in names
+        if name.key is not None or len(name.path) > 1 or name.path[0] not in local
     )
+    return _Changes(flags, tuple(dict.fromkeys(path for each in block for path in _lists(each))))
 
 
-@functools.lru_cache(maxsize=1000)
-def _claimed_before(code: CodeType, line: int) -> frozenset[tuple[str, bool]]:
-    before, _ = _around(code, line)
-    return frozenset(claim for each in _withs(before) for claim in _claimed(each.body))
-
-
-@functools.lru_cache(maxsize=1000)
-def _released_behind(code: CodeType, line: int) -> frozenset[tuple[str, bool | None]]:
-    _, after = _around(code, line)
-    return frozenset(each for block in _withs(after) for each in _assigned(block.body))
+def _may_change(instruction: dis.Instruction) -> bool:
+    value = instruction.argval
+    return instruction.opname in _STORES or (isinstance(value, str) and value in _ADDS | _REMOVES | _OF_LISTS)
 
 
 @functools.lru_cache(maxsize=100)
@@ -70,35 +214,42 @@ def _tree(path: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def _around(code: CodeType, line: int) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """Return the statements of a function that have always run before one of its lines, and that always run after it.
+def _block(tree: ast.Module, code: CodeType, line: int) -> list[ast.stmt]:
+    """Return what is run under a lock that a line acquires: the block of its ``with``, or else the function."""
+    found: list[ast.stmt] = tree.body if code.co_name == "<module>" else []
+    for node in ast.walk(tree):  # an inner one after the outer
+        if isinstance(node, ast.With):
+            if node.lineno <= line <= max(each.context_expr.end_lineno or 0 for each in node.items):
+                return node.body
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if node.name == code.co_name and node.lineno <= line <= (node.end_lineno or 0):
+                found = node.body
+    return found
 
-    Of a block that the line is in, the part in front of it; being inside of an ``if`` is to have passed its test.
+
+def _claimed(block: Iterable[ast.stmt], passed: frozenset[_State]) -> Iterator[_State]:
+    """Yield the flags that a block sets where it has found that they are not, and what they are set to.
+
+    Args:
+        block: The block.
+        passed: Flags with values that they do not have, or the block would not be run.
     """
-    function, block = "<module>", _tree(code.co_filename).body
-    before: list[ast.stmt] = []
-    after: list[ast.stmt] = []
-    inner = before
-    while True:
-        at = next((at for at, each in enumerate(block) if each.lineno <= line <= (each.end_lineno or 0)), None)
-        if at is None:
-            return (before, after) if function == code.co_name else ([], [])
-        inner += block[:at]
-        after = block[at + 1 :] + after
-        statement = block[at]
-        block = next((each for each in _blocks(statement) if _lines(each, line)), [])
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            function, before, after = statement.name, [], []
-            inner = before
-        elif isinstance(statement, ast.Try) and block is not statement.finalbody:
-            after = statement.finalbody + after
-        elif isinstance(statement, ast.With) and block:
-            part = ast.With(statement.items, [])
-            inner.append(part)
-            inner = part.body
-        elif isinstance(statement, ast.If) and block:
-            is_passed = ast.UnaryOp(ast.Not(), statement.test) if block is statement.body else statement.test
-            inner.append(ast.If(is_passed, [ast.Return()], []))
+    for statement in block:
+        passed |= frozenset(_looked_at(statement))
+        for name, value in _changed(statement):
+            yield from ((name, each) for each in (True, False) if (name, each) in passed and value in (each, None))
+        if isinstance(statement, ast.If):
+            is_true, is_false = frozenset(_asked(statement.test)), frozenset(_asked(statement.test, False))
+            yield from _claimed(statement.body, passed | is_false)
+            yield from _claimed(statement.orelse, passed | is_true)
+            if isinstance(statement.body[-1], _LEAVES):
+                passed |= is_true
+        elif isinstance(statement, ast.While):
+            if not any(isinstance(each, ast.Break) for each in statement.body):
+                passed |= frozenset(_asked(statement.test))
+        elif not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for each in _blocks(statement):
+                yield from _claimed(each, passed)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -108,26 +259,7 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield each.body
 
 
-def _lines(block: list[ast.stmt], line: int) -> bool:
-    return bool(block) and block[0].lineno <= line <= (block[-1].end_lineno or 0)
-
-
-def _withs(statements: Iterable[ast.stmt]) -> Iterator[ast.With]:
-    return (each for each in statements if isinstance(each, ast.With))
-
-
-def _claimed(block: list[ast.stmt]) -> Iterator[tuple[str, bool]]:
-    """Yield the flags that a block finds cleared, or else leaves by, and then sets; with what they are set to."""
-    for at, statement in enumerate(block):
-        is_wait = isinstance(statement, ast.While) and not any(isinstance(each, ast.Break) for each in statement.body)
-        if is_wait or (isinstance(statement, ast.If) and isinstance(statement.body[-1], _LEAVES)):
-            assigned = set(_assigned(block[at + 1 :]))
-            for name, value in _asked(statement.test):  # type: ignore[attr-defined]
-                if not assigned.isdisjoint({(name, value), (name, None)}):
-                    yield name, value
-
-
-def _asked(test: ast.expr, wanted: bool = True) -> Iterator[tuple[str, bool]]:
+def _asked(test: ast.expr, wanted: bool = True) -> Iterator[_State]:
     """Yield the flags of which one, with this value, is enough for a condition to be what is wanted."""
     match test:
         case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.Or) == wanted:
@@ -136,24 +268,70 @@ def _asked(test: ast.expr, wanted: bool = True) -> Iterator[tuple[str, bool]]:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield from _asked(operand, not wanted)
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as how], comparators=[ast.Constant(value=None)]):
-            if (name := _name(left)) is not None:
-                yield name, isinstance(how, ast.IsNot) == wanted
+            yield from ((FlagName(path), isinstance(how, ast.IsNot) == wanted) for path in _paths(left))
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as how], comparators=[container]):
+            yield from ((name, isinstance(how, ast.In) == wanted) for name in _member(left, container))
         case _:
-            if (name := _name(test)) is not None:
-                yield name, wanted
+            yield from ((FlagName(path), wanted) for path in _paths(test))
 
 
-def _assigned(block: Iterable[ast.stmt]) -> Iterator[tuple[str, bool | None]]:
-    """Yield what a block sets, and to what: whether that is true, or None where it is not a constant."""
-    for statement in block:
-        if isinstance(statement, ast.Assign):
-            value = bool(statement.value.value) if isinstance(statement.value, ast.Constant) else None
-            yield from ((name, value) for each in statement.targets if (name := _name(each)) is not None)
+def _looked_at(statement: ast.stmt) -> Iterator[_State]:
+    """Yield the flags whose values an assignment keeps for later; of these, both values."""
+    if isinstance(statement, ast.Assign):
+        for target, value in _pairs(statement):
+            if isinstance(target, ast.Name) and value is not None:
+                for name, _ in _asked(value):
+                    yield from ((name, True), (name, False))
 
 
-def _name(node: ast.expr) -> str | None:
-    """Return the last name of a variable, an attribute or an item."""
+def _changed(node: ast.AST) -> Iterator[tuple[FlagName, bool | None]]:
+    """Yield what a statement sets, and to what: whether that is true, or None where it is not a constant."""
     match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
-            return name
-    return None
+        case ast.Assign():
+            for target, value in _pairs(node):
+                is_true = bool(value.value) if isinstance(value, ast.Constant) else None
+                yield from ((FlagName(path), is_true) for path in _paths(target))
+                if isinstance(target, ast.Subscript):
+                    yield from ((name, True) for name in _member(target.slice, target.value))
+        case ast.Delete(targets=targets):
+            for target in targets:
+                if isinstance(target, ast.Subscript):
+                    yield from ((name, False) for name in _member(target.slice, target.value))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=container, attr=method), args=[key, *_])):
+            if method in _ADDS or method in _REMOVES:
+                yield from ((name, method in _ADDS) for name in _member(key, container))
+
+
+def _lists(statement: ast.stmt) -> Iterator[Path]:
+    """Yield what a statement calls a method of by which lists and deques get and lose items."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_LISTS:
+            yield from _paths(node.func.value)
+
+
+def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """Yield the targets of an assignment, each with what it gets where that can be told."""
+    value = statement.value
+    for target in statement.targets:
+        if not isinstance(target, ast.Tuple):
+            yield target, value
+        elif isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+            yield from zip(target.elts, value.elts, strict=True)
+        else:
+            yield from ((each, None) for each in target.elts)
+
+
+def _member(key: ast.expr, container: ast.expr) -> Iterator[FlagName]:
+    """Yield the name of what is true when a container has a key."""
+    keys = [key.value] if isinstance(key, ast.Constant) and isinstance(key.value, (str, int)) else _paths(key)
+    yield from (FlagName(path, key) for path in _paths(container) for key in keys)
+
+
+def _paths(node: ast.expr) -> list[Path]:
+    """Return the path that an expression is, if it is one: variables, attributes, and constant keys."""
+    match node:
+        case ast.Name(id=name):
+            return [(name,)]
+        case ast.Attribute(value=inner, attr=name) | ast.Subscript(value=inner, slice=ast.Constant(value=str(name))):
+            return [(*each, name) for each in _paths(inner)]
+    return []

@@ -44,15 +44,13 @@ _PLAIN = (int, float, str, bytes, list, tuple, set, frozenset, type(None), threa
 
 
 class Giver(NamedTuple):
-    """The thread that gave another one its work: a job, or what it was started for.
+    """The thread that gave another one its job.
 
     Attributes:
-        lines: The codes and lines of the program that it was in, the innermost ones.
         passed: What it knew by locks then, for each of the detectors: it may have looked, under one, whether earlier
             work was over.
     """
 
-    lines: tuple[tuple[types.CodeType, int], ...] = ()
     passed: Mapping[int, Mapping[int, Mapping[int, int]]] = types.MappingProxyType({})
 
 

@@ -24,7 +24,7 @@ from tf1sessions.testing.patching import Patch
 from tf1sessions.testing.vector_clocks import Token, acquire, active, release
 from tf1sessions.testing.waits import untimed
 
-__all__ = ["WatchedSimpleQueue", "patches"]
+__all__ = ["ItemTokens", "WatchedSimpleQueue", "patches"]
 
 _ATTRIBUTE = "_tf1sessions_tokens"
 
@@ -77,6 +77,21 @@ class ItemTokens:
         if not waiting:
             del self._tokens[id(item)]
         return token
+
+    def follow(self, before: Collection[Any], after: Collection[Any]) -> None:
+        """Acquire the tokens of items that the calling thread has taken out, and release some with those it put in."""
+        self.match(before)
+        gone, come = (collections.Counter(map(id, each)) for each in (before, after))
+        gone, come = gone - come, come - gone
+        for item in before:
+            if gone[id(item)] > 0:
+                gone[id(item)] -= 1
+                if (token := self.take(item)) is not None:
+                    acquire(token)
+        for item in after:
+            if come[id(item)] > 0:
+                come[id(item)] -= 1
+                self.add(item)
 
     def make_room(self) -> None:
         """Release a token by a get."""

@@ -28,15 +28,27 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from threading import Condition, local
+from threading import Condition
 from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any
 
+from tf1sessions.testing.claimed_flags import FlagChange, FlagsUnderLock
 from tf1sessions.testing.deadlocks import SLICE_SECS, check
 from tf1sessions.testing.frames import asked_by_library, program_place
 from tf1sessions.testing.ignored_results import ignores_result
+from tf1sessions.testing.item_tokens import ItemTokens
 from tf1sessions.testing.patching import Patch, Switch
-from tf1sessions.testing.vector_clocks import acquire, lock_acquired, lock_released, release
+from tf1sessions.testing.vector_clocks import (
+    Permit,
+    acquire,
+    active,
+    claim,
+    end_claim,
+    holding,
+    lock_acquired,
+    lock_released,
+    release,
+)
 from tf1sessions.testing.waits import untimed
 
 __all__ = [
@@ -44,7 +56,6 @@ __all__ = [
     "AnyRLock",
     "ExclusiveBlock",
     "OpaqueLock",
-    "Permit",
     "RawLock",
     "RawRLock",
     "WatchedLock",
@@ -65,27 +76,12 @@ RawRLock = type(_thread.RLock())
 _RAW_QUEUE = _queue.SimpleQueue
 #: Up to how many held locks it is not looked whether some were released by other threads. Arbitrary.
 _FEW = 8
+#: How many lists are known that change under one lock. Arbitrary: more than programs have.
+_LISTS = 50
 
 _NONE: frozenset[int] = frozenset()
 
 _numbers = itertools.count(1)
-
-
-class _Holding(local):
-    """Locks that the calling thread has taken; other threads may have released some of it since."""
-
-    def __init__(self) -> None:
-        self.locks: dict[int, Permit] = {}
-
-
-_holding = _Holding()
-
-
-class Permit(Protocol):
-    """A lock, or something else that one thread at a time can hold."""
-
-    number: int
-    owner: int | None
 
 
 def new_number() -> int:
@@ -95,7 +91,7 @@ def new_number() -> int:
 
 def takes(permit: Permit) -> None:
     """Note that the calling thread holds this from now on, as long as its ``owner`` says so."""
-    held = _holding.locks
+    held = holding.locks
     if len(held) > _FEW:
         me = _thread.get_ident()
         for each in [each for each in held.values() if each.owner != me]:
@@ -105,7 +101,7 @@ def takes(permit: Permit) -> None:
 
 def held_locks() -> frozenset[int]:
     """Return the numbers of what the calling thread holds."""
-    held = _holding.locks
+    held = holding.locks
     if not held:
         return _NONE
     me = _thread.get_ident()
@@ -114,16 +110,18 @@ def held_locks() -> frozenset[int]:
 
 def held_lock_places() -> tuple[str, ...]:
     """Return where the locks that the calling thread holds were made, as ``file:line``."""
-    held, me = _holding.locks, _thread.get_ident()
+    held, me = holding.locks, _thread.get_ident()
     return tuple(each.place for each in held.values() if each.owner == me and isinstance(each, WatchedLock))
 
 
 def _drops(permit: Permit) -> None:
-    _holding.locks.pop(permit.number, None)
+    holding.locks.pop(permit.number, None)
 
 
 class ExclusiveBlock:
     """A block that one thread at a time is in: as if a lock were held there."""
+
+    orders = False
 
     def __init__(self) -> None:
         self.owner: int | None = None
@@ -140,6 +138,7 @@ class ExclusiveBlock:
         finally:
             if before is None:
                 lock_released(self)
+                end_claim(self.number)
                 _drops(self)
             self.owner = before
 
@@ -164,6 +163,8 @@ class WatchedLock:
         self.orders = False
         self.is_held = False
         self._frame = program_place()
+        self._flags: FlagsUnderLock | None = None  # as they were when it was acquired
+        self._lists: dict[int, tuple[Any, ItemTokens]] = {}  # by their identities, which they keep here
 
     @property
     def place(self) -> str:
@@ -180,17 +181,23 @@ class WatchedLock:
                 check()
         else:
             got = self._lock.acquire(blocking, timeout)
-        if got and not ((not blocking or timeout >= 0) and ignores_result(sys._getframe(1))):
-            self._acquired()  # else it was luck, and may be missing the next time
+        if got:
+            frame = sys._getframe(1)
+            if (not blocking or timeout >= 0) and ignores_result(frame):
+                return got  # it was luck, and may be missing the next time
+            self._acquired(frame)
         return got
 
     def release(self) -> None:
         owner, me = self.owner, _thread.get_ident()
         if self._is_last():
+            if self._flags is not None:
+                self._note_changes(sys._getframe(1))
             if self.orders or owner != me:
                 release(self)
             else:
                 lock_released(self)
+            end_claim(self.number)
             _drops(self)
             self.owner, self.is_held = None, False
         try:
@@ -218,13 +225,35 @@ class WatchedLock:
     def _is_last(self) -> bool:
         return True
 
-    def _acquired(self) -> None:
+    def _acquired(self, frame: FrameType | None = None) -> None:
         me = _thread.get_ident()
         if self.owner != me:
             self.owner = me
             acquire(self)
             lock_acquired(self)
+            if frame is not None and not self.orders and active():
+                self._look_at_flags(frame)
             takes(self)
+
+    def _look_at_flags(self, frame: FrameType) -> None:
+        """Note that the calling thread may claim flags while it holds the lock."""
+        self._flags = FlagsUnderLock.of(_caller(frame))
+        for flag in self._flags.free if self._flags is not None else ():
+            claim((self.number, flag))
+
+    def _note_changes(self, frame: FrameType) -> None:
+        """Note which flags it has claimed, or given back, and which items it has put into lists, or taken out."""
+        flags, self._flags = self._flags, None
+        if flags is None:
+            return
+        for flag, change in flags.changes(_caller(frame)):
+            if change is not FlagChange.CLAIMED:
+                end_claim((self.number, flag), in_vain=change is FlagChange.LEFT)
+        for line, before in flags.lists:
+            if len(self._lists) > _LISTS:
+                self._lists.clear()
+            _, tokens = self._lists.setdefault(id(line), (line, ItemTokens(before)))
+            tokens.follow(before, list(line))
 
     def _at_fork_reinit(self) -> None:
         self._lock._at_fork_reinit()
@@ -232,6 +261,14 @@ class WatchedLock:
 
 
 untimed[WatchedLock.acquire.__code__] = "timeout"
+
+
+_BY_WITH = frozenset((WatchedLock.__enter__.__code__, WatchedLock.__exit__.__code__))
+
+
+def _caller(frame: FrameType) -> FrameType:
+    """Return the frame that acquires or releases a lock, by a call or by ``with``."""
+    return frame.f_back if frame.f_code in _BY_WITH and frame.f_back is not None else frame
 
 
 class WatchedRLock(WatchedLock):
@@ -249,8 +286,8 @@ class WatchedRLock(WatchedLock):
         self._depth -= 1
         return self._depth == 0
 
-    def _acquired(self) -> None:
-        super()._acquired()
+    def _acquired(self, frame: FrameType | None = None) -> None:
+        super()._acquired(frame)
         self._depth += 1
         self.is_held = True
 
@@ -264,6 +301,7 @@ class WatchedRLock(WatchedLock):
         self._depth = 0
         if self.orders:
             release(self)
+        end_claim(self.number)
         self.owner, self.is_held = None, False
         return self._lock._release_save(), depth
 

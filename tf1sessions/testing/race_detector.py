@@ -27,6 +27,7 @@ Locks: locations and reports are guarded by ``VectorClocks.lock``.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
@@ -40,7 +41,6 @@ from tf1sessions.testing.access_records import (
     Race,
     plain_names,
 )
-from tf1sessions.testing.claimed_flags import claimed_flags
 from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.deadlocks import Waiter
 from tf1sessions.testing.frames import program_frames
@@ -48,7 +48,7 @@ from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.polling import passed_loop
 from tf1sessions.testing.reports import MOST_PAIRS, RaceKind, Report
 from tf1sessions.testing.suppressions import Suppressions
-from tf1sessions.testing.vector_clocks import ThreadState, VectorClocks
+from tf1sessions.testing.vector_clocks import Claim, ThreadState, VectorClocks
 
 __all__ = ["RaceDetector", "Repeated"]
 
@@ -56,8 +56,6 @@ __all__ = ["RaceDetector", "Repeated"]
 _OTHERS = 6
 #: The note about two jobs of one worker.
 _LUCK = "Worker {!r} happened to run both jobs; with another one for the second job nothing would order them."
-#: How many places that give work are looked at for the flags that they set. Arbitrary: more than programs have.
-_GIVEN = 100
 #: How many places of a request are remembered. Arbitrary: more than most programs have.
 _REPEATED = 64
 
@@ -189,10 +187,9 @@ class RaceDetector:
             if not later.kept:  # new, or dropped in the meantime
                 location.keep(later)
             me.used = count = me.count
-            if me.giver.lines not in later.given_at and len(later.given_at) <= _GIVEN:
-                later.given_at.append(me.giver.lines)
             of_other_jobs = self._of_other_jobs(location, later) if me.job is not None else ()
             location.touch(later, count)
+            later.past, later.claims = me.past.certain, self.clocks.claims
             changed = self._compare_with_others(location, later, me.past.certain)
             for conflict, earlier in of_other_jobs:
                 changed |= self._compare_jobs(location, conflict, earlier, later)
@@ -237,6 +234,8 @@ class RaceDetector:
         left = self._judged(conflict, earlier, later)
         if left is None or left.kind.is_note or earlier.opaque.keys() & later.opaque.keys():
             return False
+        if _claim_in_turn(earlier, later) is not None:
+            return False
         unknown = left._replace(kind=RaceKind.UNKNOWN)
         if self._is_accepted(left, earlier, later) or self._is_accepted(unknown, earlier, later):
             return False
@@ -272,12 +271,27 @@ class RaceDetector:
         doubt, note = ("", "") if left.kind.is_note else self._doubt(earlier, later)
         if note:
             left = left._replace(kind=RaceKind.UNKNOWN)
-        if self._is_accepted(left, earlier, later):
+        claim = _claim_in_turn(earlier, later)
+        if claim is None and self._is_accepted(left, earlier, later):
             return None, False
         # What one loop may have waited for is one doubt, whatever comes after it.
         races: dict[Any, Race] = self._doubts if note else location.races
         key = (doubt,) if note else (left.kind, *plain_names(earlier, later))
-        return self._enter(races, key, Race(location.name, left, earlier, later, note, location.made))
+        found = Race(location.name, left, earlier, later, note, location.made)
+        if claim is None:
+            return self._enter(races, key, found)
+        earlier.compared = 0
+        claim.at_end[key, found.pair] = functools.partial(self._enter_unless_past, races, key, found, later.count)
+        return None, False
+
+    def _enter_unless_past(
+        self, races: dict[Any, Race], key: tuple[Any, ...], found: Race, count: int, end: Clock
+    ) -> None:
+        """Add a pair of which the later access was not over when what was claimed for it was given back."""
+        later = found.second
+        if end.get(later.thread.number, 0) < count and not self._is_accepted(found.conflict, found.first, later):
+            if self._enter(races, key, found)[1]:
+                self._changed()
 
     def _judged(self, conflict: Conflict, earlier: AccessRecord, later: AccessRecord) -> Conflict | None:
         """Return what is left of a conflict of two accesses that the clocks do not order."""
@@ -286,26 +300,12 @@ class RaceDetector:
         locks = None if conflict.any_lock else earlier.locks
         if conflict.lock_orders and self.clocks.followed_lock(earlier.thread, earlier.count, locks):
             return None
-        if self._go_on_one_at_a_time(earlier, later):
-            earlier.compared = 0
-            return None
         if conflict.judge is None:
             return conflict
         left = conflict.judge(earlier, later, self.clocks)
         if left is None or left.kind.is_note:
             earlier.compared = 0
         return left
-
-    def _go_on_one_at_a_time(self, earlier: AccessRecord, later: AccessRecord) -> bool:
-        """Say whether the calling thread has found a flag cleared that the other one had set during its access.
-
-        Those that gave the two their work may have set it for them.
-        """
-        if self.clocks.followed_lock(earlier.thread, earlier.count) or self.clocks.giver_followed_lock(
-            earlier.thread, earlier.count
-        ):
-            return not _claims(earlier).isdisjoint(_claims(later))
-        return False
 
     def _enter(self, races: dict[Any, Race], key: tuple[Any, ...], found: Race) -> tuple[Race, bool]:
         """Add a pair to the race of this key, or as that race; gives it, and whether it has changed."""
@@ -413,8 +413,19 @@ class RaceDetector:
         self._changed()
 
 
-def _claims(record: AccessRecord) -> frozenset[str]:
-    """Return the flags that are set at each of some accesses, by the thread itself or for it."""
-    if len(record.given_at) > _GIVEN:
-        return frozenset()
-    return frozenset.intersection(*[claimed_flags(record.lines, lines) for lines in record.given_at])
+def _claim_in_turn(earlier: AccessRecord, later: AccessRecord) -> Claim | None:
+    """Return the claim for an access of a lock or a flag that had been claimed for the earlier one, and given back.
+
+    Each of the two threads may have held such a lock itself.
+    """
+    given_back = [
+        what
+        for what, claim in earlier.claims.items()
+        if claim.end is not None and claim.end.get(earlier.thread.number, 0) >= earlier.count and earlier.is_for(claim)
+    ]
+    for what in (*given_back, *earlier.locks):
+        claim = later.claims.get(what)
+        if claim is not None and later.is_for(claim) and not earlier.is_for(claim):
+            return claim
+    is_held = not later.locks.isdisjoint(given_back)
+    return Claim(later.thread, later.count) if is_held else None

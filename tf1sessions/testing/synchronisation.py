@@ -49,7 +49,8 @@ from tf1sessions.testing.vector_clocks import (
     acquire,
     active,
     begin_job,
-    giver_at,
+    current_giver,
+    end_claim,
     python_thread,
     release,
     tracking,
@@ -103,18 +104,18 @@ def _patches() -> Iterator[Patch]:
 def _threads() -> Iterator[Patch]:
     thread = Thread
     bootstrap, is_alive = thread._bootstrap_inner, thread.is_alive  # type: ignore[attr-defined]
-    stacks: weakref.WeakKeyDictionary[Any, tuple[tuple[str, ...], Giver]] = weakref.WeakKeyDictionary()
+    stacks: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
 
     def before_start(self: Any) -> None:
         if active():
             frames = list(itertools.islice(program_frames(sys._getframe(1)), STACK))
-            stacks[self] = tuple(map(format_frame, frames)), giver_at(frames)
+            stacks[self] = tuple(map(format_frame, frames))
             _learn_by_loops(frames)
             release(self)
 
     def new_bootstrap(self: Any) -> None:
         for clocks in active():
-            clocks.begin(self.name, *stacks.get(self, ()))
+            clocks.begin(self.name, stacks.get(self, ()))
         acquire(self)
         try:
             bootstrap(self)
@@ -236,6 +237,7 @@ class _Permits:
         self.holders: dict[int, int] = {}
         self.number = new_number()
         self.owner: int | None = None
+        self.orders = False
 
     def acquired(self) -> None:
         """Note that the calling thread has acquired the semaphore."""
@@ -253,6 +255,7 @@ class _Permits:
         if held > 1:
             self.holders[me] = held - 1
         self.single = self.single and held > 0
+        end_claim(self.number)
         return held > 0
 
 
@@ -372,7 +375,7 @@ def _futures() -> Iterator[Patch]:
         frames = list(itertools.islice(program_frames(sys._getframe(1)), STACK)) if active() else []
         _learn_by_loops(frames)
         if active() and self._max_workers > 1:
-            made = submit(self, _run_job, ExecutorJob(function, args, named, giver_at(frames)))
+            made = submit(self, _run_job, ExecutorJob(function, args, named, current_giver()))
         else:
             made = submit(self, function, *args, **named)
         vars(made).update(_tf1sessions_job=getattr(function, "__qualname__", ""), _tf1sessions_executor=self)
@@ -426,7 +429,7 @@ def _thread_pools() -> Iterator[Patch]:
     """Know the jobs of a ``ThreadPool``; order the end of each before what ``imap()`` gives for it."""
 
     def after_make(self: Any, _: object) -> None:
-        vars(self)[_GIVER] = giver_at(itertools.islice(program_frames(sys._getframe(1)), STACK))
+        vars(self)[_GIVER] = current_giver()
 
     def after_setup(self: Any, _: object) -> None:
         self._inqueue = _TaskQueue(self)

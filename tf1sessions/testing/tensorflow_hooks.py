@@ -16,7 +16,6 @@ from __future__ import annotations
 import _thread
 import contextlib
 import functools
-import itertools
 import os
 import sys
 import weakref
@@ -31,7 +30,7 @@ from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import calls, graphs, plans, session_calls
 from tf1sessions.testing.access_records import AccessKind, Location
 from tf1sessions.testing.deadlocks import check
-from tf1sessions.testing.frames import STACK, format_frame, is_library, program_frame, program_frames
+from tf1sessions.testing.frames import format_frame, is_library, program_frame
 from tf1sessions.testing.graph_accesses import GraphState, RunRequest, SessionState, python_conflict
 from tf1sessions.testing.handed_objects import ExecutorJob, Giver
 from tf1sessions.testing.hangs import CLOSER
@@ -41,12 +40,13 @@ from tf1sessions.testing.patching import hooked, put
 from tf1sessions.testing.publications import Maker, Needs, maker_of
 from tf1sessions.testing.python_state import changed_state, functions_of
 from tf1sessions.testing.race_detector import RaceDetector, Repeated
+from tf1sessions.testing.raised_errors import listen
 from tf1sessions.testing.result_arrays import ResultArrays
 from tf1sessions.testing.scheduler import Scheduler
 from tf1sessions.testing.tasks import PLAIN, born, current_task, pause, quietly
 from tf1sessions.testing.value_hooks import HeldArrays, coordinator_patches, export_patches
 from tf1sessions.testing.variable_uses import operations_of
-from tf1sessions.testing.vector_clocks import Token, acquire, begin_job, giver_at, python_thread, release
+from tf1sessions.testing.vector_clocks import Token, acquire, begin_job, current_giver, python_thread, release
 from tf1sessions.testing.waits import queue_runs
 
 __all__ = ["watch_graphs"]
@@ -151,6 +151,7 @@ class TensorFlowHooks:
             more = (self._lost.patches(), self._feeds.patches(), export_patches(self._detector, self._graph))
             for patch in (*more[0], *more[1], *more[2], *coordinator_patches(self._detector)):
                 self._put(*patch)
+            self._undo.append(listen(self._feeds.look_at_caught))
             _installed.add(self)
             yield
         finally:
@@ -282,7 +283,7 @@ class TensorFlowHooks:
         enqueue, run = pool._enqueue, pool._run
 
         def new_enqueue(self: Any, jobs: Any) -> None:
-            giver = giver_at(itertools.islice(program_frames(sys._getframe(1)), STACK))
+            giver = current_giver()
             for job in jobs:
                 job.future._tf1sessions_giver = giver
             enqueue(self, jobs)

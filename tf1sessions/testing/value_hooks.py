@@ -4,6 +4,7 @@ Data flow::
 
     tensorflow_hooks.py: a run ──▶ HeldArrays.hold(arrays): they cannot be written while it lasts
         the writer's line raises, in its thread ──▶ HeldArrays ──▶ RaceDetector.report()
+        an error that the program catches ── raised_errors.py ─┘
         of a view, which others may write by its base: HeldArrays.release() compares a sample of it ──▶ "
     Graph.as_graph_def, Graph.finalize ──▶ RaceDetector.access()
     Coordinator.register_thread, join ──▶ RaceDetector.report(), if nobody joins until the end
@@ -17,7 +18,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from tf1sessions.testing.locks import held_locks
 from tf1sessions.testing.patching import Patch, hooked
 from tf1sessions.testing.publications import Needs
 from tf1sessions.testing.race_detector import RaceDetector
+from tf1sessions.testing.raised_errors import handler_patches
 from tf1sessions.testing.reports import RaceKind
 
 __all__ = ["HeldArrays", "coordinator_patches", "export_patches", "sample_of", "single_access"]
@@ -40,6 +42,8 @@ __all__ = ["HeldArrays", "coordinator_patches", "export_patches", "sample_of", "
 _LARGE = 1024
 #: How many elements of a view are compared. Arbitrary: some microseconds, and every row of most batches.
 _SAMPLED = 512
+#: Up to how many items of a list or a dictionary are looked at for an array. Arbitrary: more than most rings have.
+_ITEMS = 100
 
 
 #: An array that a run uses; a sample of its values, if it is a view.
@@ -50,7 +54,8 @@ class HeldArrays:
     """Arrays that runs use now. What writes to one meanwhile gets NumPy's error, at its own line; views are compared.
 
     Args:
-        detector: Gets a report for each such error that ends a thread or a job, or that a Coordinator is given.
+        detector: Gets a report for each such error that ends a thread or a job, or that a Coordinator is given; and for
+            those that the program catches, as far as they can be seen.
 
     Thread-safety: any thread may call any method.
     """
@@ -127,8 +132,22 @@ class HeldArrays:
         yield concurrent.futures.Future, "set_exception", new_set_exception
         yield tf.train.Coordinator, "request_stop", new_request_stop
 
+        yield from handler_patches(self.look_at_caught)
+
+    def look_at_caught(self, error: Any) -> None:
+        """Report an error that the program may catch, if the line that raised it has a name for an array in use."""
+        if not self._held or not _is_refusal(error):
+            return
+        frame = _last(error.__traceback__).tb_frame if error.__traceback__ is not None else None
+        if frame is not None and any(_owner(each) in self._held for each in _named_in(frame)):
+            self._look_at(error)
+
     def _look_at(self, error: Any) -> None:
-        if isinstance(error, ValueError) and "read-only" in str(error):
+        if not _is_refusal(error):
+            return
+        looked_at = vars(error).setdefault("_tf1sessions_looked_at", set())
+        if id(self) not in looked_at:
+            looked_at.add(id(self))
             self._report(error.__traceback__)
 
     def _report(self, trace: TracebackType | None) -> None:
@@ -136,13 +155,42 @@ class HeldArrays:
             runners = [thread for _, _, thread in self._held.values()]
         frames = current_frames()
         running = next((frames[each] for each in runners if each in frames), None)
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
+        trace = trace and _last(trace)
         me = self._detector.clocks.thread()
         run = single_access(me, "runs a session that was fed the array", _program(running))
         run.thread = next((each for each in self._detector.clocks.threads() if each.ident in runners), me)
         write = single_access(me, "writes a fed array", trace and trace.tb_frame)
         self._detector.report(RaceKind.FEED, "an array", run, write)
+
+
+def _is_refusal(error: Any) -> bool:
+    """Say whether an error is that of a line which has written to an array that cannot be written."""
+    return isinstance(error, (ValueError, TypeError)) and "read-only" in str(error)
+
+
+def _last(trace: TracebackType) -> TracebackType:
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace
+
+
+def _named_in(frame: FrameType) -> Iterator[Any]:
+    """Yield the arrays that the code of a frame names: by variables, their attributes, and items of either."""
+    names = frame.f_code.co_names
+    things = [*frame.f_locals.values(), *(frame.f_globals.get(name) for name in names)]
+    for own in [getattr(each, "__dict__", None) for each in things if not isinstance(each, (type, ModuleType))]:
+        things += [own.get(name) for name in names] if isinstance(own, dict) else []
+    for each in list(things):
+        if isinstance(each, (list, tuple, dict)) and len(each) <= _ITEMS:
+            things += each.values() if isinstance(each, dict) else each
+    return (each for each in things if type(each) is np.ndarray or type(each) is memoryview)
+
+
+def _owner(view: Any) -> int:
+    """Return the identity of the array whose memory a view has."""
+    while (base := view.obj if type(view) is memoryview else getattr(view, "base", None)) is not None:
+        view = base
+    return id(view)
 
 
 def sample_of(array: Any) -> bytes:

@@ -36,13 +36,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from threading import Thread, _DummyThread, local, main_thread
 from threading import _active as _known_threads  # type: ignore[attr-defined]  # by their idents
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from tf1sessions.testing.clocks import Clock
 from tf1sessions.testing.frames import program_frames
 from tf1sessions.testing.handed_objects import ExecutorJob, Giver
 
 __all__ = [
+    "Claim",
+    "Permit",
     "Snapshot",
     "ThreadState",
     "Token",
@@ -50,8 +52,11 @@ __all__ = [
     "acquire",
     "active",
     "begin_job",
-    "giver_at",
+    "claim",
+    "current_giver",
+    "end_claim",
     "hand_over",
+    "holding",
     "lock_acquired",
     "lock_released",
     "may_acquire",
@@ -63,6 +68,8 @@ __all__ = [
 
 #: From how many entries on a clock is searched for threads that are gone. Arbitrary.
 _MANY = 16
+#: How many claims are known that were not given back. Arbitrary: many flags are set once and for all.
+_CLAIMS = 50
 
 
 class Snapshot(NamedTuple):
@@ -85,8 +92,29 @@ class Snapshot(NamedTuple):
         return self if certain is self.certain and possible is self.possible else Snapshot(certain, possible)
 
 
+class Claim:
+    """Time in which a lock or a flag was claimed for some work, in whatever threads that was done.
+
+    Attributes:
+        thread, count: The thread that has claimed it, and its count then.
+        end: What was past when the claim was given back; None until then.
+        at_end: Called with that; by what makes two calls the same.
+    """
+
+    __slots__ = ("at_end", "count", "end", "thread")
+
+    def __init__(self, thread: ThreadState, count: int) -> None:
+        self.thread = thread  # which is known as long as the claim is
+        self.count = count
+        self.end: Clock | None = None
+        self.at_end: dict[Hashable, Callable[[Clock], None]] = {}
+
+    def is_before(self, thread: ThreadState, count: int, past: Clock) -> bool:
+        """Say whether it was claimed before an access with this count, of a thread for which this was past."""
+        return (count if thread is self.thread else past.get(self.thread.number, 0)) >= self.count
+
+
 _NOTHING = Clock()
-_NOBODY = Giver()
 
 
 class ThreadState:
@@ -106,7 +134,6 @@ class ThreadState:
         means: By what it possibly learned what it last did.
         sleep_loop: The loop in which it slept last, until what it does outside of it shows that its wait is over.
         lock_releases: For the locks that it has acquired: which accesses had been made under them until then.
-        giver: The thread that gave it what it does now, or did last.
         job: The job that it runs, of a worker that is not the only one of its executor; None between jobs.
         first_job, job_begin: Its counts when the first job of all, and this one, began.
     """
@@ -125,7 +152,6 @@ class ThreadState:
         self.means = ""
         self.sleep_loop: Any = None
         self.lock_releases: dict[int, Clock] = {}
-        self.giver = _NOBODY
         self.job: ExecutorJob | None = None
         self.first_job = self.job_begin = 0
 
@@ -164,12 +190,13 @@ class VectorClocks:
         # By identity, as a token may compare as it likes.
         self._published: dict[int, tuple[weakref.ref[Any], Snapshot]] = {}
         self._lock_releases: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()
+        self.claims: Mapping[Hashable, Claim] = {}  # what is claimed now; another mapping after each change
 
-    def begin(self, name: str, start_stack: tuple[str, ...] = (), giver: Giver = _NOBODY) -> None:
-        """Note that the calling thread's start was seen, where, and by whom."""
+    def begin(self, name: str, start_stack: tuple[str, ...] = ()) -> None:
+        """Note that the calling thread's start was seen, and where."""
         self._local.name, self._local.start_stack = name, start_stack
         state = self.thread()  # a finalizer may have run in it before Python knew the thread
-        state.name, state.start_unseen, state.start_stack, state.giver = name, False, start_stack, giver
+        state.name, state.start_unseen, state.start_stack = name, False, start_stack
 
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""
@@ -222,11 +249,6 @@ class VectorClocks:
         meant = releases if locks is None else [lock for lock in locks if lock in releases]
         return any(releases[lock].get(thread.number, 0) >= count for lock in meant)
 
-    def giver_followed_lock(self, thread: ThreadState, count: int) -> bool:
-        """Say the same of the thread that gave the calling one what it does, at that time, of any lock."""
-        known = self.thread().giver.passed.get(id(self), {})
-        return any(releases.get(thread.number, 0) >= count for releases in known.values())
-
     # -- jobs of executors --------------------------------------------------------------------------------------------
 
     def begin_job(self, job: ExecutorJob | None) -> None:
@@ -235,7 +257,6 @@ class VectorClocks:
             me = self.thread()
             me.count += me.used == me.count
             me.job, me.job_begin = job, me.count
-            me.giver = job.giver if job is not None else _NOBODY
             me.first_job = me.first_job or me.count
 
     def is_of_other_job(self, count: int) -> bool:
@@ -247,7 +268,10 @@ class VectorClocks:
         me = self.thread()
         if me.job is None or not max(me.first_job, me.past.possible.get(me.number, 0) + 1) <= count < me.job_begin:
             return False
-        return not self.giver_followed_lock(me, count) and not self.followed_lock(me, count)
+        passed = me.job.giver.passed.get(id(self), {})
+        if any(releases.get(me.number, 0) >= count for releases in passed.values()):
+            return False
+        return not self.followed_lock(me, count)
 
     # -- release and acquire ------------------------------------------------------------------------------------------
 
@@ -385,10 +409,67 @@ class VectorClocks:
         if releases is not None:
             self.thread().lock_releases[lock.number] = releases
 
+    # -- claims -------------------------------------------------------------------------------------------------------
+
+    def claim(self, what: Hashable) -> None:
+        """Note that the calling thread has a lock or a flag from now on, for work that it may give away."""
+        with self.lock:
+            me = self.thread()
+            me.count += me.used == me.count
+            me.used = me.count  # the next release publishes it
+            kept = {each: claim for each, claim in self.claims.items() if each != what}
+            if len(kept) >= _CLAIMS:
+                del kept[next(iter(kept))]
+            self.claims = {**kept, what: Claim(me, me.count)}
+
+    def end_claim(self, what: Hashable, in_vain: bool = False) -> None:
+        """Note that the calling thread gives back what is claimed, if it is; or that it was claimed in vain."""
+        if what not in self.claims:
+            return
+        with self.lock:
+            me = self.thread()
+            kept = dict(self.claims)
+            claim = kept.pop(what, None)
+            if in_vain:
+                self.claims = kept
+            elif claim is not None:
+                claim.end = me.past.certain.extended({me.number: me.used})
+                me.count = max(me.count, me.used + 1)
+                self.claims = kept
+                for call in claim.at_end.values():
+                    call(claim.end)
+                claim.at_end.clear()
+
 
 # -- the detectors that are on ----------------------------------------------------------------------------------------
 
 _active: tuple[VectorClocks, ...] = ()
+
+
+class Permit(Protocol):
+    """A lock, or something else that one thread at a time can hold.
+
+    Attributes:
+        number: Its own.
+        owner: The thread that holds it.
+        orders: Whether each release of it is before the next acquisition.
+    """
+
+    number: int
+    owner: int | None
+    orders: bool
+
+
+class _Holding(local):
+    """Locks that the calling thread has taken; other threads may have released some of it since."""
+
+    def __init__(self) -> None:
+        self.locks: dict[int, Permit] = {}
+
+
+holding = _Holding()  # kept by locks.py
+
+
 _guard = _thread.allocate_lock()  # for changes of _active
 
 
@@ -422,9 +503,21 @@ def active() -> tuple[VectorClocks, ...]:
 
 
 def release(token: Any) -> None:
-    """Publish by a token what is past for the calling thread, in all clocks that are active."""
+    """Publish by a token what is past for the calling thread, in all clocks that are active.
+
+    What other threads do after that may be for what this one holds locks for.
+    """
     for clocks in _active:
+        if holding.locks:
+            _claim_held(clocks)
         clocks.release(token)
+
+
+def _claim_held(clocks: VectorClocks) -> None:
+    me = _thread.get_ident()
+    for permit in holding.locks.values():
+        if permit.owner == me and not permit.orders and permit.number not in clocks.claims:
+            clocks.claim(permit.number)
 
 
 def acquire(token: Any) -> None:
@@ -451,10 +544,21 @@ def lock_acquired(lock: Any) -> None:
         clocks.lock_acquired(lock)
 
 
-def giver_at(frames: Iterable[FrameType]) -> Giver:
-    """Return the calling thread as one that gives work to another, in these frames, for all clocks that are active."""
-    passed = {id(clocks): dict(clocks.thread().lock_releases) for clocks in _active}
-    return Giver(tuple([(frame.f_code, frame.f_lineno) for frame in frames]), passed)
+def claim(what: Hashable) -> None:
+    """Note that the calling thread has a lock or a flag from now on."""
+    for clocks in _active:
+        clocks.claim(what)
+
+
+def end_claim(what: Hashable, in_vain: bool = False) -> None:
+    """Note that the calling thread gives back a lock or a flag; or that it has not claimed it after all."""
+    for clocks in _active:
+        clocks.end_claim(what, in_vain)
+
+
+def current_giver() -> Giver:
+    """Return the calling thread as one that gives work to another, for all clocks that are active."""
+    return Giver({id(clocks): dict(clocks.thread().lock_releases) for clocks in _active})
 
 
 def begin_job(job: ExecutorJob | None) -> None:

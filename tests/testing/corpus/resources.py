@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import threading
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -107,6 +109,59 @@ def buffer_filled_by_a_thread_of_a_coordinator():
         coord.join([thread])
     except ValueError as error:
         assert "read-only" in str(error)
+    sess.close()
+
+
+@planted("fed array written during its run")
+def error_of_the_writer_is_logged():
+    sess, x, y, while_it_runs = slow_session()
+    batch = np.zeros(1000, np.float32)
+
+    def fill():
+        try:
+            batch[:] = 1.0
+        except ValueError as error:
+            logging.getLogger("feeder").error("no new batch: %s", error)
+
+    together(lambda: sess.run(y, {x: batch}), while_it_runs(fill))
+    sess.close()
+
+
+class Feeder:
+    """Buffers of a feeder that keeps the errors of filling one."""
+
+    def __init__(self):
+        self.buffers, self.errors = [np.zeros(1000, np.float32) for _ in range(2)], []
+
+    def fill(self):
+        try:
+            np.copyto(self.buffers[1], 1.0)
+        except Exception:
+            self.errors.append(traceback.format_exc())
+
+
+@planted("fed array written during its run")
+def error_of_the_writer_is_kept():
+    sess, x, y, while_it_runs = slow_session()
+    feeder = Feeder()
+    together(lambda: sess.run(y, {x: feeder.buffers[1]}), while_it_runs(feeder.fill))
+    assert feeder.errors
+    sess.close()
+
+
+@right
+def error_of_another_array_is_logged():
+    sess, x, y, while_it_runs = slow_session()
+    batch = np.zeros(1000, np.float32)
+
+    def fill():
+        other = np.broadcast_to(np.float32(1.0), 1000)
+        try:
+            other[:] = 1.0
+        except ValueError as error:
+            logging.getLogger("feeder").error("a constant: %s", error)
+
+    together(lambda: sess.run(y, {x: batch}), while_it_runs(fill))
     sess.close()
 
 
