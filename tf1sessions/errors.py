@@ -312,7 +312,7 @@ class BatchError(WorkError):
 
 
 class DeadlineError(WorkError, TimeoutError):
-    """A request waited longer than it was allowed to, and was not run."""
+    """A request took longer than it was allowed to: it waited, and was not run, or its run was ended."""
 
 
 class MemoryWaitError(WorkError, TimeoutError):

@@ -29,6 +29,16 @@ def kernel() -> Any:
     return np.arange(6, dtype=np.float32).reshape(3, 2)
 
 
+def requests(gs: Any) -> dict[str, Any]:
+    """What comes is given back; and a loop of as many steps as a client says."""
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    steps = tf.placeholder(tf.int64, [])
+    loop = tf.while_loop(lambda step: step < steps, lambda step: step + 1, [tf.zeros([], tf.int64)])
+    return {"echo": lambda **arrays: arrays, "loop": ({"steps": steps}, loop)}
+
+
 @functools.cache
 def server() -> Any:
     """A server of one model, x @ kernel(), for all tries of this process."""
@@ -40,7 +50,7 @@ def server() -> Any:
     with tf.Graph().as_default() as graph:
         tf.matmul(tf.placeholder(tf.float32, [None, 3], name="x"), tf.constant(kernel()), name="y")
     tf.train.write_graph(graph, folder, "model.pb", as_text=False)
-    started = t1.SessionServer(Path(folder, "model.pb")).__enter__()
+    started = t1.SessionServer(Path(folder, "model.pb"), requests=requests).__enter__()
     atexit.register(started.close)
     return started
 
@@ -147,4 +157,36 @@ def between(folder: Path, rng: random.Random) -> str:
     return SOUND if sound and told == "right" else f"{way}, {direction}, {len(x)} rows: {told}, then right: {sound}"
 
 
-TRIALS = [Trial("bytes and descriptors are changed on their way", SOUND, between, times=120)]
+def strings(folder: Path, rng: random.Random) -> str:
+    """Bytes with zeros among them and at their ends, in lists of lists, there and back."""
+    import tf1sessions as t1
+
+    rows, columns = rng.choice([1, 3]), rng.choice([1, 2, 2000])
+    sent = [[rng.choice([b"", b"\0"]).join([rng.randbytes(2), b"\0" * rng.randrange(3)]) for _ in range(columns)]]
+    sent *= rows
+    with t1.SessionClient(server().address) as client:
+        found = client.request("echo")(sent=sent)["sent"].tolist()
+    return "as they were" if found == sent else f"{len(sent)} rows of {columns} are others"
+
+
+def endless(folder: Path, rng: random.Random) -> str:
+    """A request whose run has no end, given up by its client; and then one of another client."""
+    import tf1sessions as t1
+
+    address = server().address
+    with t1.SessionClient(address) as client:
+        try:
+            client.request("loop")(steps=rng.choice([10**12, 2**62]), deadline_secs=rng.uniform(0.05, 0.9))
+            told = "it ended"
+        except t1.errors.DeadlineError:
+            told = "given up"
+    with t1.SessionClient(address) as other:
+        found = other.request("loop")(steps=3, deadline_secs=40)
+    return f"{told}, and others go on" if found == 3 else f"{told}, then {found}"
+
+
+TRIALS = [
+    Trial("bytes and descriptors are changed on their way", SOUND, between, times=120),
+    Trial("strings with zeros", "as they were", strings, times=60),
+    Trial("a run without an end", "given up, and others go on", endless, times=10),
+]

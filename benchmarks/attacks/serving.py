@@ -23,6 +23,7 @@ SECS = 30.0
 HAS = b"\x00\x00\x80\x3f" * 2  # 1.0 twice
 NUMBERS = (-(2**63), -8, -1, 0, 1, 2, 7, 8, 9, 2**31, 2**40, 2**62, 2**63 - 1)
 ANSWERED = "answered or refused, and the server is there"
+STOPPED = "it stops"
 REPLACED = "the old model answers meanwhile, and then the new one"
 
 
@@ -50,19 +51,22 @@ def server() -> tuple[subprocess.Popen[bytes], int, int]:
     folder = folder_of_the_server()
     for name in ("double.pb", "swapped.pb"):
         (folder / name).write_bytes(times(2))
-    words = [sys.executable, "-m", "tf1sessions", "serve", "double.pb", "swapped.pb", "--port", "0", "--grpc-port", "0"]
-    started = subprocess.Popen(
-        [*words, "--no-access-log", "--poll", "0.05"], cwd=folder, stderr=subprocess.STDOUT, stdout=subprocess.PIPE
-    )
-    atexit.register(started.kill)
+    return started(folder, "double.pb", "swapped.pb", "--poll", "0.05")
+
+
+def started(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], int, int]:
+    """A server, and its ports."""
+    command = [sys.executable, "-m", "tf1sessions", "serve", "--port", "0", "--grpc-port", "0", "--no-access-log"]
+    process = subprocess.Popen([*command, *words], cwd=folder, stderr=subprocess.STDOUT, stdout=subprocess.PIPE)
+    atexit.register(process.kill)
     ports: dict[str, int] = {}
-    assert started.stdout is not None
+    assert process.stdout is not None
     while len(ports) < 2:
-        line = started.stdout.readline().decode("utf-8", "replace")
+        line = process.stdout.readline().decode("utf-8", "replace")
         assert line, "the server did not start"
         for kind, port in re.findall(r"(http|gRPC)\D*?[\d.]+:(\d+)", line):
             ports[kind] = int(port)
-    return started, ports["http"], ports["gRPC"]
+    return process, ports["http"], ports["gRPC"]
 
 
 def seen(what: str) -> str:
@@ -171,7 +175,34 @@ def by_replacing(folder: Path, rng: random.Random) -> str:
     return REPLACED
 
 
+def by_stopping(folder: Path, rng: random.Random) -> str:
+    """Clients ask for runs without an end, past their deadline or not; then comes SIGTERM."""
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    with tf.Graph().as_default() as graph:
+        steps = tf.placeholder(tf.int64, [], name="steps")
+        tf.identity(
+            tf.while_loop(lambda step: step < steps, lambda step: step + 1, [tf.zeros([], tf.int64)]), name="taken"
+        )
+    tf.train.write_graph(graph, str(folder), "loop.pb", as_text=False)
+    process, port, _ = started(folder, "loop.pb", "--drain", "1", "--deadline", rng.choice(["1", "1000"]))
+    connections = [http.client.HTTPConnection("127.0.0.1", port, timeout=SECS) for _ in range(rng.choice([1, 3]))]
+    for connection in connections:
+        connection.request("POST", "/v1/models/loop:predict", b'{"inputs": 1000000000000000}')
+    time.sleep(rng.choice([0.5, 2.0]))
+    process.terminate()
+    try:
+        return STOPPED if process.wait(SECS) == 0 else f"exit code {process.returncode}"
+    except subprocess.TimeoutExpired:
+        return f"it has not stopped after {SECS:g} s"
+    finally:
+        process.kill()
+        process.wait()
+
+
 TRIALS = [
+    Trial("a stop while runs have no end", STOPPED, by_stopping, times=3),
     Trial("a model that is replaced, with something else there meanwhile", REPLACED, by_replacing, times=25),
     Trial("a request of KServe whose numbers lie", ANSWERED, by_kserve, times=400),
     Trial("a tensor of gRPC that is none", ANSWERED, by_grpc, times=400),

@@ -27,6 +27,7 @@ import tf1sessions as t1
 from tf1sessions.errors import BatchError, ClosedError, ConfigError, DeadlineError, Overloaded, UsageError
 from tf1sessions.pipelines import batching
 from tf1sessions.pipelines.batching import Batcher, Percentiles
+from tf1sessions.sessions.session_calls import calls_of
 
 DEADLINE = 30.0
 FOREVER_MS = 1_000_000.0  # a delay that no test lives to see the end of
@@ -603,6 +604,20 @@ def test_a_graph_that_changes_something_is_never_run_twice(graph, tf):
         assert len({id(error) for error in errors}) == 3
         with pytest.raises(tf.errors.InvalidArgumentError):
             batcher(rows(NAN))  # alone it is the one to blame
+
+
+def test_a_batch_that_takes_too_long_is_not_run_again_in_parts(tf):
+    """Each of the parts could take as long."""
+    with t1.GraphSession() as gs:
+        x = tf.placeholder(tf.float64, [None, 2])
+        steps = tf.reduce_max(x)
+        loop = tf.while_loop(lambda step: step < steps, lambda step: step + 1, [tf.zeros([], tf.float64)])
+        fetch = tf.identity(x + loop)
+        calls_of(gs.session).run_limit_secs = 0.2
+        with Batcher(gs, x, fetch, row_wise=True) as batcher:
+            gate, errors = failing(batcher, [1.0, 1e15, 2.0])
+            assert gate.runs == [[1], [1, 1, 1]]
+            assert {type(error) for error in errors} == {DeadlineError} and len({id(error) for error in errors}) == 3
 
 
 def test_a_session_that_is_closed_answers_everybody(tf):

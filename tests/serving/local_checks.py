@@ -70,11 +70,14 @@ def _requests(gs: Any) -> dict[str, Any]:
         go_on.wait(60)
 
     def fail(kind: Any) -> None:
-        raise {b"value": ValueError, b"key": KeyError}[kind.item()]("as asked")
+        kinds = {b"value": ValueError, b"key": KeyError, b"exit": SystemExit, b"interrupt": KeyboardInterrupt}
+        raise kinds[kind.item()]("as asked")
 
     return {
         "step": ({"x": x}, {"loss": loss, "train": train}),
         "weight": lambda: gs.run(w),
+        "train_and_loss": ({"x": x}, [train, loss]),
+        "texts": lambda: [b"zero\0", ["two\0\0"]],
         "echo": lambda **arrays: arrays,
         "pair": lambda: (np.float32(1), np.arange(3)),
         "nothing": lambda: None,
@@ -248,19 +251,33 @@ def check_wrong_calls() -> None:
         ):  # fmt: skip
             error = raises(Exception, call)
             assert isinstance(error, (UsageError, TypeError, ValueError)), repr(error)
-        assert "KeyError: 'as asked'" in str(raises(WorkError, lambda: client.request("fail")(kind=b"key")))
+        for kind, text in ((b"key", "KeyError: 'as asked'"), (b"exit", "SystemExit"), (b"interrupt", "Interrupt")):
+            assert text in str(raises(WorkError, lambda kind=kind: client.request("fail")(kind=kind)))
         assert client(x=[1.0])["y"].tolist() == [2.5]
         assert "no server" in str(raises(UsageError, t1.SessionClient, "nowhere"))
 
 
+def check_strings_keep_the_zeros_at_their_ends() -> None:
+    """NumPy's own strings lose them."""
+    with _client() as client:
+        for given in (b"zero\0", [b"a", b"\0"], [["long" * 50_000 + "\0"]], np.array([b"two\0\0"], object)):
+            found = client.request("echo")(given=given)["given"]
+            wanted = np.array(given, object)
+            assert found.shape == wanted.shape
+            assert [each.encode() if isinstance(each, str) else each for each in wanted.flat] == list(found.flat)
+        assert [each.item() for each in client.request("texts")()] == [b"zero\0", b"two\0\0"]
+
+
 def check_training_steps() -> None:
     def training(gs: Any) -> dict[str, Any]:
-        return {name: each for name, each in _requests(gs).items() if name in ("step", "weight")}
+        return {name: each for name, each in _requests(gs).items() if name in ("step", "weight", "train_and_loss")}
 
     with t1.SessionServer(requests=training) as server, server.client() as client:
         losses = [round(float(client.request("step")(x=[1.0])["loss"]), 3) for _ in range(3)]
         assert losses == [16.0, 10.24, 6.554]
         assert round(float(client.request("weight")()), 3) == 2.048
+        nothing, loss = client.request("train_and_loss")(x=[1.0])  # what its fetches give, each in its place
+        assert nothing is None and loss.shape == ()
         assert "0 models" in str(raises(UsageError, lambda: client(x=[1.0])))
 
 

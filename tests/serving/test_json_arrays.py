@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import types
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from tf1sessions.serving import json_arrays
 from tf1sessions.serving.answers import RequestError
+
+QINT8 = np.dtype([("qint8", np.int8)])  # as TensorFlow has quantized types
+
+
+def test_quantized_numbers_arrive():
+    assert to_array([-128, 127], QINT8)["qint8"].tolist() == [-128, 127]
 
 
 def to_array(value, dtype):
@@ -38,6 +45,7 @@ def test_large_integers_arrive(value, dtype):
         ([[0], [True]], bool, "Number"),
         ([1, "a"], np.float32, "String"),
         ([None, 1.0], np.float32, "Null"),
+        ([1.5], QINT8, "Number"),
     ],
 )
 def test_one_value_of_a_wrong_type_is_refused(value, dtype, given):
@@ -46,8 +54,12 @@ def test_one_value_of_a_wrong_type_is_refused(value, dtype, given):
 
 
 @pytest.mark.parametrize(
-    ("value", "dtype"), [([2**64, 0], np.uint64), ([-1, 2**64 - 1], np.uint64), ([10**400], np.float64), ([2**63], int)]
-)
+    ("value", "dtype"),
+    [
+        ([2**64, 0], np.uint64), ([-1, 2**64 - 1], np.uint64), ([10**400], np.float64), ([2**63], int),
+        ([128], QINT8), ([0, 2**70], QINT8), ([1e39], ml_dtypes.bfloat16),
+    ],
+)  # fmt: skip
 def test_what_does_not_fit_is_refused(value, dtype):
     with pytest.raises(RequestError, match="out of the range"):
         to_array(value, dtype)

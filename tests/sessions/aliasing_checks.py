@@ -385,6 +385,6 @@ def check_large_products_are_not_copied() -> None:
         ):
             session.run(fetch, feeds)
             request = session._tf1sessions_calls.requests[
-                tuple(sorted(tensor.name for tensor in feeds)), (fetch.name,), ()
+                tuple(sorted(tensor.name for tensor in feeds)), (fetch.name,), (), None
             ]
             assert request.judgement.fresh == (expected,), fetch

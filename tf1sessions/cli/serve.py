@@ -47,7 +47,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     default=256,
     show_default=True,
     metavar="MB",
-    help="The largest size of a request's arrays.",
+    help="The largest size of a request's arrays, and of an answer's.",
 )
 @click.option(
     "--max-rows",
@@ -166,6 +166,10 @@ def serve(
 
     server.run(started, signals=True, own_process=True)
     click.echo("Stopped.")
+    if unfinished := server.unfinished():  # Python would wait for them at its end
+        click.echo(f"{len(unfinished)} requests could not be ended, and were given up.", err=True)
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def _models(given: tuple[str, ...], config: str | None, allow_ops: tuple[str, ...]) -> tuple[ModelSettings, ...]:

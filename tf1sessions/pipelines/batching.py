@@ -52,6 +52,7 @@ from tf1sessions.errors import (
 )
 from tf1sessions.pipelines.batch_requests import AwaitedRows, Deliveries, FutureRows, OwnRows, QueuedRows
 from tf1sessions.pipelines.rows import RowCall, Rows
+from tf1sessions.runtime import tf
 from tf1sessions.sessions.calls import watched_session
 from tf1sessions.sessions.feed_values import with_own_arrays
 from tf1sessions.sessions.stacks import current_frames, without_collection
@@ -679,10 +680,19 @@ class Batcher:
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the callers'
             if len(batch) == 1:
                 return [(None, error)]
+            if isinstance(error, tf.errors.DeadlineExceededError):  # each of the parts could take as long again
+                return [(None, self._late(len(batch), error)) for _ in batch]
             if not isinstance(error, Exception) or self._call.changed_by is not None:
                 return [(None, self._batch_error(len(batch), error)) for _ in batch]
         middle = len(batch) // 2
         return self._outcomes(batch[:middle]) + self._outcomes(batch[middle:])
+
+    def _late(self, count: int, cause: BaseException) -> DeadlineError:
+        error = DeadlineError(
+            f"the run of a batch of {count} requests was ended, as it took too long: {cause}", where="Batcher"
+        )
+        error.__cause__ = cause
+        return error
 
     def _batch_error(self, count: int, cause: BaseException) -> BatchError:
         why = f", because the graph changes something: {self._call.changed_by}" if self._call.changed_by else ""

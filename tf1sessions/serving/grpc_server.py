@@ -18,7 +18,7 @@ from tf1sessions.runtime import tf
 from tf1sessions.serving import examples, json_arrays
 from tf1sessions.serving.answers import RequestError, TooLarge, status_of
 from tf1sessions.serving.served_model import ServedModel
-from tf1sessions.serving.service import Service
+from tf1sessions.serving.service import Service, end_pool
 from tf1sessions.texts import printable
 
 __all__ = ["GrpcServer"]
@@ -95,7 +95,10 @@ class GrpcServer:
     def stop(self, drain_secs: float) -> None:
         """As :meth:`refuse`, and wait until they have ended."""
         self._server.stop(drain_secs).wait(drain_secs + 5.0)
-        self._pool.shutdown(wait=False)
+
+    def close(self) -> None:
+        """End the threads; after the models were closed, which ends what still runs."""
+        end_pool(self._pool)
 
 
 def _add_services(server: Any, methods: _Methods) -> None:
@@ -195,7 +198,7 @@ class _Methods:
                 examples.check_method(signature, served.method_name(signature.name), wanted)
                 inputs = {examples.example_input(signature): _examples(request.input)}
             self._service.check(inputs)
-            outputs = served.call(signature, inputs, secs)
+            outputs = self._service.check_outputs(served.call(signature, inputs, secs))
             return served, signature.name, json_arrays.without_ones(outputs) if flat else outputs
 
     def _array(self, name: str, proto: Any, dtype: Any) -> NDArray[Any]:
@@ -214,7 +217,7 @@ class _Methods:
             if count * size > self._service.limits.decoded_bytes:
                 raise TooLarge(f"the input {name!r} has {count * size} bytes")
             return np.asarray(tf.make_ndarray(proto))
-        except (TypeError, ValueError, KeyError, IndexError) as error:
+        except (TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
             if isinstance(error, TooLarge):
                 raise
             raise RequestError(f"the input {name!r} is no tensor: {error}") from None

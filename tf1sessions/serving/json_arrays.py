@@ -155,6 +155,8 @@ class JsonInput:
     def __init__(self, spec: TensorSpec) -> None:
         self.spec = spec
         self._dtype = dtype = np.dtype(spec.dtype.as_numpy_dtype)
+        if dtype.names:  # of a quantized type: a structure with one integer
+            dtype = dtype[0]
         self._sizes = None if spec.shape is None or spec.shape.rank is None else spec.shape.as_list()
         takes: dict[str, tuple[set[type], str]] = {"b": ({bool}, "b"), "i": ({int}, "iu"), "u": ({int}, "iu")}
         takes["c"] = set(), ""
@@ -203,14 +205,14 @@ class JsonInput:
             wrong = min(types - self._types, key=lambda each: each in (int, float))
             raise RequestError(_wrong_type(spec, _KINDS.get(wrong, "Number"), wanted))
         if array.dtype.kind not in self._kinds:
-            array = _large(value, array.shape, wanted, spec)
+            array = _large(value, array.shape, wanted[0] if wanted.names else wanted, spec)
         if self._range is not None:
             if array.min() < self._range[0] or array.max() > self._range[1]:
                 raise self._out_of_range()
             return array.astype(wanted)
         with np.errstate(over="ignore"):
             converted = array.astype(wanted)
-        infinite = np.isinf(converted) if wanted.kind == "f" else np.False_
+        infinite = np.isinf(converted if wanted.kind == "f" else converted.astype(np.float64))  # not of a bfloat16
         if infinite.any() and np.isfinite(array[infinite]).any():
             raise self._out_of_range()
         return converted

@@ -26,7 +26,7 @@ from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.packing import Packed
 from tf1sessions.serving.byte_strings import pack_strings, unpack_strings
 
-__all__ = ["LocalFormatError", "decode", "send"]
+__all__ = ["LocalFormatError", "as_array", "decode", "send"]
 
 logger = logging.getLogger("tf1sessions.serving")
 
@@ -172,8 +172,14 @@ def _parsed(head: bytes) -> tuple[dict[str, Any], tuple[_Described, ...]]:
     return header, tuple(described.values())
 
 
-def _sendable(name: str, value: Any) -> tuple[NDArray[Any], str]:
+def as_array(value: Any) -> NDArray[Any]:
+    """NumPy's array of a value; strings become objects, as NumPy's own strings lose the zeros at their ends."""
     array = np.asarray(value)
+    return array if isinstance(value, np.ndarray) or array.dtype.kind not in "SU" else np.asarray(value, object)
+
+
+def _sendable(name: str, value: Any) -> tuple[NDArray[Any], str]:
+    array = as_array(value)
     known = _NAMES.get(array.dtype)
     if known is not None:
         return array, known

@@ -17,7 +17,7 @@ import signal
 import struct
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from tf1sessions.errors import UsageError
 
@@ -92,16 +92,23 @@ def _serve(spec: dict[str, Any], stack: contextlib.ExitStack) -> None:
                 where="SessionServer(requests=)",
                 next_step="Return a dict of name and request.",
             )
-        requests = {str(name): _callable(gs, name, given) for name, given in found.items()}
+        requests = {
+            str(name): _callable(gs, name, given, spec["limits"].deadline_secs) for name, given in found.items()
+        }
     settle()
     server = LocalServer(service, spec["folder"], spec["key"], requests)
     stack.callback(server.close, drain_secs)
 
 
-def _callable(gs: Any, name: str, given: Any) -> Callable[..., Any]:
-    """A named request as a function of arrays by name."""
+def _callable(gs: Any, name: str, given: Any, first_secs: float) -> Callable[..., Any]:
+    """A named request as a function of the seconds that it has, and arrays by name.
+
+    The run of one that is feeds and fetches is ended some time after these, as all others would wait for it.
+    """
+    from tf1sessions.sessions.calls import CompiledCall
+
     if callable(given):
-        return cast("Callable[..., Any]", given)
+        return lambda secs, **arrays: given(**arrays)
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], dict):
         raise UsageError(
             f"the request {name!r} is {given!r:.200}",
@@ -109,14 +116,29 @@ def _callable(gs: Any, name: str, given: Any) -> Callable[..., Any]:
             next_step="Give a function, or (feeds, fetches) with feeds as a dict of name and tensor.",
         )
     feeds, fetches = given
-    call = gs.compile(list(feeds.values()), fetches)
+    calls: dict[float, Any] = {}  # by the limit on their runs
 
-    def run(**arrays: Any) -> Any:
+    def call_of(limit: float) -> Any:
+        if limit not in calls:
+            calls[limit] = CompiledCall(gs.session, list(feeds.values()), fetches, None, run_limit_secs=limit)
+        return calls[limit]
+
+    call_of(_limit(first_secs))  # what is wrong with it is said at the start
+
+    def run(secs: float, **arrays: Any) -> Any:
         if arrays.keys() != feeds.keys():
             raise TypeError(f"the request {name!r} takes {', '.join(feeds) or 'nothing'}, and got {', '.join(arrays)}")
-        return call(*[arrays[key] for key in feeds])
+        return call_of(_limit(secs))(*[arrays[key] for key in feeds])
 
     return run
+
+
+def _limit(secs: float) -> float:
+    """When a run with that deadline is ended: a power of four, as each limit is compiled on its own."""
+    limit = 1.0
+    while limit < secs:
+        limit *= 4.0
+    return limit
 
 
 if __name__ == "__main__":

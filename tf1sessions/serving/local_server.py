@@ -16,16 +16,14 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-
-import numpy as np
 
 from tf1sessions.errors import ClosedError, DeadlineError, Tf1SessionsError, WorkError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
 from tf1sessions.serving.answers import NotFound, RequestError, status_of
-from tf1sessions.serving.local_format import LocalFormatError, decode, send
+from tf1sessions.serving.local_format import LocalFormatError, as_array, decode, send
 from tf1sessions.serving.local_handshake import SOCKET, let_in
 from tf1sessions.serving.service import Service
 
@@ -44,8 +42,8 @@ class LocalServer:
         service: Where the models are.
         folder: Where its socket is to be; only its user may enter it.
         key: What clients have to know.
-        requests: Name -> a function of arrays by name, which gives an array, a dict of arrays, or None. One call at a
-            time, of all of them, in the order in which they come.
+        requests: Name -> a function of the seconds that are left and of arrays by name, which gives an array, a dict of
+            arrays, or None. One call at a time, of all of them, in the order in which they come.
 
     Thread-safety: :meth:`close` may be called from any thread.
     """
@@ -196,21 +194,26 @@ class LocalServer:
         """The result of a named request."""
         if not isinstance(name, str) or name not in self._requests:
             raise NotFound(f"there is no request {name!r:.100}; there are {', '.join(self._requests) or 'none'}")
-        if not self._one_at_a_time.acquire(timeout=secs or self._service.limits.deadline_secs):
+        until = time.monotonic() + (secs or self._service.limits.deadline_secs)
+        if not self._one_at_a_time.acquire(timeout=until - time.monotonic()):
             raise DeadlineError(f"the request {name!r} waited for others, and was not run", where="deadline_secs")
         try:
-            result = self._requests[name](**arrays)
+            result = self._requests[name](max(0.001, until - time.monotonic()), **arrays)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:  # which would end this connection alone
+            raise WorkError(f"{type(error).__name__}: {error}", where=f"the request {name!r}") from error
         finally:
             self._one_at_a_time.release()
         if result is None:
             return {"form": "none"}, {}
         if isinstance(result, Mapping):
-            return {"form": "dict"}, {str(key): np.asarray(value) for key, value in result.items() if value is not None}
+            return {"form": "dict"}, _listed(result.items())
         if isinstance(result, (tuple, list)):
-            return {"form": "list"}, {
-                str(at): np.asarray(value) for at, value in enumerate(result) if value is not None
-            }
-        return {"form": "one"}, {"": np.asarray(result)}
+            return {"form": "list", "length": len(result)}, _listed(enumerate(result))
+        return {"form": "one"}, {"": as_array(result)}
+
+
+def _listed(values: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    return {str(name): as_array(value) for name, value in values if value is not None}
 
 
 def _described(error: BaseException) -> dict[str, Any]:
@@ -221,6 +224,8 @@ def _described(error: BaseException) -> dict[str, Any]:
         return {"error": kind, "message": message}
     if isinstance(error, RequestError):
         return {"error": "UsageError", "message": message}
+    if status_of(error)[0] == 504:  # TensorFlow's own
+        return {"error": "DeadlineError", "message": f"the run was ended, as it took too long: {message}"}
     known = (
         "ValueError" if isinstance(error, ValueError) else "TypeError" if isinstance(error, TypeError) else "WorkError"
     )

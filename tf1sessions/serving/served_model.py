@@ -24,6 +24,7 @@ from tf1sessions.serving.answers import RequestError
 from tf1sessions.serving.json_arrays import JsonInputs
 from tf1sessions.serving.settings import Limits, ModelSettings
 from tf1sessions.sessions.config import SessionConfig
+from tf1sessions.sessions.session_calls import calls_of
 
 __all__ = ["ServedModel", "spec_shape"]
 
@@ -53,6 +54,9 @@ class ServedModel:
         self._limit = limits.waiting
         self._max_rows = settings.max_batch_size
         self.model: Model = load(path, config=config or _config(settings), **settings.load_options())
+        # A run whose requests have got no answer in time would keep the model from all others, one that never ends for
+        # ever. Loading has no such limit.
+        calls_of(self.model._gs.session).run_limit_secs = limits.deadline_secs
         self.json_inputs = {name: JsonInputs(each.inputs) for name, each in self.model.signatures.items()}
         self._batchers: dict[str, Batcher] = {}
         self.unbatched: dict[str, str] = {}

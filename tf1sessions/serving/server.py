@@ -8,6 +8,8 @@ import logging
 import os
 import re
 import ssl
+import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,6 +85,10 @@ def read_token(path: str) -> str:
     return token
 
 
+#: What the threads of requests are called: of HTTP, and of gRPC.
+_POOLS = ("tf1sessions-serving", "tf1sessions-grpc")
+
+
 class Server:
     """Serves models by HTTP, and gRPC where it is asked for.
 
@@ -109,6 +115,7 @@ class Server:
         self.port = 0
         self.grpc_port: int | None = None
         self._http: Any = None
+        self._until = 0.0  # when requests that go on after the stop are ended, on the monotonic clock
         _check_packages(self._settings.grpc_port is not None)
         if self._settings.tls is not None:
             _check_tls(*self._settings.tls)
@@ -146,15 +153,18 @@ class Server:
                 drain_secs=settings.drain_secs,
                 collect=settle if own_process else gc.collect,
             )
-            stack.enter_context(repository)
             service = Service(repository)
-            stack.callback(service.close)
-            grpc_server = self._start_grpc(service, stack)
+            pools = stack.enter_context(contextlib.ExitStack())  # end last: closing the models ends what they run
+            pools.callback(service.close)
+            repository.start()
+            stack.callback(lambda: repository.close(self._left()))
+            grpc_server = self._start_grpc(service, stack, pools)
             app = application(service, settings.token)
             self._http = HttpServer(app, [listener], drain_secs=settings.drain_secs, tls=settings.tls)
 
             def stopping() -> None:
                 logger.info("the server stops: requests that have begun may go on for %g s", settings.drain_secs)
+                self._until = time.monotonic() + settings.drain_secs
                 if grpc_server is not None:
                     grpc_server.refuse(settings.drain_secs)
 
@@ -168,7 +178,16 @@ class Server:
         if self._http is not None:
             self._http.stop()
 
-    def _start_grpc(self, service: Any, stack: contextlib.ExitStack) -> Any:
+    @staticmethod
+    def unfinished() -> list[str]:
+        """The threads that still run requests; after :meth:`run`, those that could not be ended."""
+        return [each.name for each in threading.enumerate() if each.name.startswith(_POOLS)]
+
+    def _left(self) -> float:
+        """The seconds for which requests may go on."""
+        return max(0.0, self._until - time.monotonic())
+
+    def _start_grpc(self, service: Any, stack: contextlib.ExitStack, pools: contextlib.ExitStack) -> Any:
         settings = self._settings
         if settings.grpc_port is None:
             return None
@@ -176,8 +195,9 @@ class Server:
 
         server = GrpcServer(service, settings.host, settings.grpc_port, token=settings.token, tls=settings.tls)
         self.grpc_port = server.port
+        pools.callback(server.close)
+        stack.callback(lambda: server.stop(self._left()))
         server.start()
-        stack.callback(server.stop, settings.drain_secs)
         return server
 
     def _configure(self) -> Callable[[ModelSettings], Any]:

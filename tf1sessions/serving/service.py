@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -28,11 +29,12 @@ from tf1sessions.serving.repository import ModelRepository
 from tf1sessions.serving.served_model import ServedModel
 from tf1sessions.serving.settings import Limits
 
-__all__ = ["Service"]
+__all__ = ["Service", "end_pool"]
 
 _T = TypeVar("_T")
 
 _LONG_BYTES = 64 << 10  # of JSON, from which on it is not read in the event loop; arbitrary
+_END_SECS = 5.0  # for threads at the end, whose runs have been ended; arbitrary
 _THREADS = 32  # that run signatures without a batcher; arbitrary
 
 
@@ -54,22 +56,32 @@ class Service:
         self.executor = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="tf1sessions-serving")
 
     def close(self) -> None:
-        """End the threads, after what they run."""
-        self.executor.shutdown(wait=True, cancel_futures=True)
+        """End the threads, after what they run; what does not end is given up. The models are to be closed first."""
+        end_pool(self.executor)
 
     def check(self, inputs: Mapping[str, NDArray[Any]]) -> None:
         """Raises TooLarge for more rows or bytes than a request may have, and RequestError for an empty batch."""
-        total, is_empty = 0, bool(inputs)
+        is_empty = bool(inputs)
         for name, array in inputs.items():
             rows = len(array) if array.ndim else 1
             if rows > self.limits.rows:
                 raise TooLarge(f"The input {name!r} has {rows} rows, and a request at most {self.limits.rows}")
             is_empty = is_empty and not rows
-            total += array.nbytes if array.dtype.kind != "O" else sum(map(_length, array.flat))
+        total = _bytes(inputs)
         if total > self.limits.decoded_bytes:
             raise TooLarge(f"The inputs have {total} bytes, and a request at most {self.limits.decoded_bytes}")
         if is_empty:
             raise RequestError("The batch is empty: no input has a row")
+
+    def check_outputs(self, outputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """The outputs; raises TooLarge for more bytes than an answer may have.
+
+        A value that a client sends may decide how large an output is, and the text of it is many times that.
+        """
+        total = _bytes(outputs)
+        if total > self.limits.decoded_bytes:
+            raise TooLarge(f"The outputs have {total} bytes, and an answer at most {self.limits.decoded_bytes}")
+        return outputs
 
     async def infer(
         self, served: ServedModel, signature: Signature, inputs: Mapping[str, NDArray[Any]]
@@ -88,7 +100,7 @@ class Service:
             raise
         self._deadlines.start(waiting.cancel)  # a request that runs goes on, and is thrown away
         try:
-            return await waiting
+            return self.check_outputs(await waiting)
         except asyncio.CancelledError:
             withdraw()
             if self._deadlines.stop(waiting.cancel):
@@ -122,7 +134,7 @@ class Service:
         served = self.repository.enter(name, version)
         try:
             self.check(inputs)
-            return served.call(served.signature(signature), inputs, secs)
+            return self.check_outputs(served.call(served.signature(signature), inputs, secs))
         finally:
             served.leave()
 
@@ -130,6 +142,22 @@ class Service:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
         known = name if name in self.repository else ""
         self.metrics.note(known, protocol, status, time.monotonic() - started)
+
+
+def end_pool(executor: concurrent.futures.Executor, secs: float = _END_SECS) -> None:
+    """Shut down an executor, and wait for its threads, but not for ever."""
+    ending = threading.Thread(
+        target=executor.shutdown, kwargs={"cancel_futures": True}, name="tf1sessions-end", daemon=True
+    )
+    ending.start()
+    ending.join(secs)
+
+
+def _bytes(arrays: Mapping[str, NDArray[Any]]) -> int:
+    total = 0
+    for array in arrays.values():
+        total += array.nbytes if array.dtype.kind != "O" else sum(map(_length, array.flat))
+    return total
 
 
 def _length(value: Any) -> int:

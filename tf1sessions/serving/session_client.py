@@ -372,7 +372,7 @@ def _result(answer: Mapping[str, Any], found: dict[str, np.ndarray[Any, Any]]) -
     if form == "one":
         return found[""]
     if form == "list":
-        return list(found.values())
+        return [found.get(str(place)) for place in range(int(answer["length"]))]
     return None if form == "none" else found
 
 

@@ -30,10 +30,10 @@ class Limits:
 
     Attributes:
         body_bytes: Of a request, as it is sent and after decompression.
-        decoded_bytes: Of all arrays of a request.
+        decoded_bytes: Of all arrays of a request; and of all of its answer.
         rows: Of a request.
         waiting: Requests of one model that run or wait; more are refused.
-        deadline_secs: From a request's arrival until its answer.
+        deadline_secs: From a request's arrival until its answer; and for a run.
         body_secs: How long a client may take to send a request.
     """
 

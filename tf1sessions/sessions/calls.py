@@ -35,7 +35,7 @@ from tf1sessions.runtime import private, tf
 from tf1sessions.sessions import gpu_settings
 from tf1sessions.sessions.plans import ASK
 from tf1sessions.sessions.request_keys import leaves
-from tf1sessions.sessions.session_calls import EXECUTIONS, SessionCalls, calls_of
+from tf1sessions.sessions.session_calls import EXECUTIONS, SessionCalls, calls_of, milliseconds
 from tf1sessions.sessions.session_methods import (
     close,
     do_run,
@@ -164,12 +164,15 @@ class CompiledCall:
     Thread-safety: safe to call from any number of threads at once.
     """
 
-    __slots__ = ("_feeds", "_fetches", "_only_targets", "_picks", "_run", "_session", "in_caller")
+    __slots__ = ("_feeds", "_fetches", "_only_targets", "_options", "_picks", "_run", "_session", "in_caller")
 
-    def __init__(self, session: Any, feeds: Any, fetches: Any, targets: Any) -> None:
+    def __init__(
+        self, session: Any, feeds: Any, fetches: Any, targets: Any, *, run_limit_secs: float | None = None
+    ) -> None:
         if forks.refusing:  # a lock may be held for ever
             raise forks.error()
         self._session = session
+        self._options = None if run_limit_secs is None else tf.RunOptions(timeout_in_ms=milliseconds(run_limit_secs))
         self._feeds = tuple(feeds) if isinstance(feeds, (list, tuple)) else (() if feeds is None else (feeds,))
         listed = list(targets) if isinstance(targets, (list, tuple)) else ([] if targets is None else [targets])
         # With targets, what runs is (fetches, targets), and the first of the two is returned.
@@ -190,7 +193,7 @@ class CompiledCall:
                 raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from error
             if len(single) == len(self._feeds):  # composites and tuples of tensors are left to run()
                 refs = (leaves(self._fetches), self._feeds)
-                plan = calls_of(session).plan(session, None, self._fetches, self._feeds, refs)
+                plan = calls_of(session).plan(session, None, self._fetches, self._feeds, refs, run_limit_secs)
         self._run = None if plan is None else plan.run
         self.in_caller = None if plan is None else plan.request.in_caller
 
@@ -208,7 +211,7 @@ class CompiledCall:
             if result is not ASK:
                 return self._pick(result) if self._picks else result
         with session.graph.as_default():  # in a TF2 program a tensor of it can be a dict's key here only
-            result = session.run(self._fetches, dict(zip(self._feeds, values, strict=True)))
+            result = session.run(self._fetches, dict(zip(self._feeds, values, strict=True)), self._options)
         return self._pick(result) if self._picks else result
 
     def _pick(self, result: Any) -> Any:

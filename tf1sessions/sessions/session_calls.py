@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from tf1sessions.sessions.ignored_feeds import refuse_ignored_feeds
 from tf1sessions.sessions.operations import judge, prune
 from tf1sessions.sessions.plans import CompiledRequest, Forbidden, RequestPlan, assembler
 
-__all__ = ["CAPACITY", "EXECUTIONS", "SessionCalls", "calls_of", "name_of"]
+__all__ = ["CAPACITY", "EXECUTIONS", "SessionCalls", "calls_of", "milliseconds", "name_of"]
 
 EXECUTIONS = ("auto", "caller", "pool")
 
@@ -30,6 +31,10 @@ class SessionCalls:
         session: The session.
         execution: ``"auto"``, ``"caller"`` or ``"pool"``.
         capacity: How many requests, and how many plans, are kept.
+
+    Attributes:
+        run_limit_secs: TensorFlow ends a run that takes longer, with DeadlineExceededError; None for no limit. Of
+            requests that are compiled from now on, and name no limit of their own.
     """
 
     def __init__(self, session: Any, execution: str = "auto", capacity: int = CAPACITY) -> None:
@@ -38,6 +43,7 @@ class SessionCalls:
                 f"execution is {execution!r}", where="SessionConfig", next_step=f"Use one of {', '.join(EXECUTIONS)}."
             )
         self.execution = execution
+        self.run_limit_secs: float | None = None
         self.plans: dict[Any, RequestPlan] = {}
         self.requests: dict[Any, CompiledRequest] = {}
         self._capacity = capacity
@@ -47,10 +53,15 @@ class SessionCalls:
         self._looked = False
 
     def request(
-        self, session: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
+        self,
+        session: Any,
+        feeds: Sequence[Any],
+        fetches: Sequence[Any],
+        targets: Sequence[Any],
+        run_limit_secs: float | None = None,
     ) -> CompiledRequest:
         """The compiled request for tensors sorted by name; compiles it when it is new."""
-        key = request_key(feeds, fetches, targets)
+        key = self._key(feeds, fetches, targets, run_limit_secs)
         found = self.requests.get(key)
         if found is None:
             with self._lock:
@@ -60,8 +71,13 @@ class SessionCalls:
                     self._insert(self.requests, key, found)
         return found
 
+    def _key(
+        self, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any], run_limit_secs: float | None
+    ) -> tuple[Any, ...]:
+        return (*request_key(feeds, fetches, targets), run_limit_secs or self.run_limit_secs)
+
     def _compile(
-        self, session: Any, names: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
+        self, session: Any, key: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
     ) -> CompiledRequest:
         if not self._looked:
             self._refused = _refused(session)
@@ -73,6 +89,7 @@ class SessionCalls:
                 prune(fetches, targets, feeds), fetches, feeds, refused=self._refused, one_thread=self._one_thread
             )
         in_caller = self.execution == "caller" or (self.execution == "auto" and judgement.unsafe_in_caller is None)
+        *names, run_limit_secs = key
         if in_caller and judgement.unsafe_in_caller is not None:
             raise ExecutionModeError(
                 f"execution='caller' is refused for fetches {list(names[1] + names[2])}: {judgement.unsafe_in_caller}",
@@ -82,6 +99,8 @@ class SessionCalls:
         options = private.config_pb2.CallableOptions(feed=names[0], fetch=names[1], target=names[2])
         if in_caller:
             options.run_options.inter_op_thread_pool = -1
+        if run_limit_secs is not None:
+            options.run_options.timeout_in_ms = milliseconds(run_limit_secs)
         made = session._do_call(session._make_callable_from_options, options)
         handle, made._handle = made._handle, None  # ours from here on; theirs would keep the session alive
         # Strings have been made from the buffer; every other array that is not known to be fresh may be a view of it.
@@ -92,7 +111,15 @@ class SessionCalls:
         ]
         return CompiledRequest(session, handle, judgement, in_caller, copied)
 
-    def plan(self, session: Any, key: Any, fetches: Any, feeds: Iterable[Any], refs: Any) -> RequestPlan | None:
+    def plan(
+        self,
+        session: Any,
+        key: Any,
+        fetches: Any,
+        feeds: Iterable[Any],
+        refs: Any,
+        run_limit_secs: float | None = None,
+    ) -> RequestPlan | None:
         """Makes the plan of a request that the slow way has accepted. None when it has to go that way each time.
 
         With a ``key`` the request has just run and the plan is kept; without one it is compiled if it has to be.
@@ -114,12 +141,12 @@ class SessionCalls:
         order = sorted(range(len(tensors)), key=lambda index: str(tensors[index].name))
         fetched, targets = sorted(fetched, key=name_of), sorted(targets, key=name_of)
         fed_in_order = [tensors[index] for index in order]
-        names = request_key(fed_in_order, fetched, targets)
+        names = self._key(fed_in_order, fetched, targets, run_limit_secs)
         request = self.requests.get(names)
         if request is None:
             if key is not None:
                 return None  # closed meanwhile, or the slow way had a reason not to compile it
-            request = self.request(session, fed_in_order, fetched, targets)
+            request = self.request(session, fed_in_order, fetched, targets, run_limit_secs)
         plan = RequestPlan(
             request,
             [Feed(tensor) for tensor in tensors],
@@ -160,6 +187,11 @@ class SessionCalls:
         with self._lock:
             self.plans.clear()
             self.requests.clear()
+
+
+def milliseconds(secs: float) -> int:
+    """A limit as RunOptions have it, where 0 is none."""
+    return max(1, math.ceil(secs * 1000))
 
 
 def name_of(element: Any) -> str:
