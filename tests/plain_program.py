@@ -36,7 +36,7 @@ def execute(payload: Mapping[str, Any]) -> int:
     return 0
 
 
-def server(env: Mapping[str, str]) -> Any:
+def server(env: Mapping[str, str], call: None = None) -> Any:
     from tf1sessions.pools.fork_server import WorkerServer
 
     return WorkerServer(preload=("plain_program:preload",), env=env)

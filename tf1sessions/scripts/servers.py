@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from tf1sessions.pools.fork_server import WorkerResult, WorkerServer, WorkerSpec
-from tf1sessions.pools.user_servers import PRELOADS
+from tf1sessions.pools.user_servers import PRELOADS, UserCall
 from tf1sessions.scripts import early_calls
 from tf1sessions.scripts.early_calls import base_environment
 
@@ -45,9 +45,14 @@ class Server(Protocol):
     def close(self) -> None: ...
 
 
-def script_server(env: Mapping[str, str]) -> Server:
-    """The server that TF1 scripts run under, with TensorFlow preloaded; the user's where that is warm."""
-    return WorkerServer(PRELOADS["scripts"], env, users=True)
+def script_server(env: Mapping[str, str], call: UserCall | None = None) -> Server:
+    """The server that TF1 scripts run under, with TensorFlow preloaded; the user's where that is warm.
+
+    Args:
+        env: Of the server.
+        call: The user's server, where it was called already with that environment.
+    """
+    return WorkerServer(PRELOADS["scripts"], env, users=True, call=call)
 
 
 class EarlyServer:
@@ -61,7 +66,7 @@ class EarlyServer:
 
     def __init__(self, fast_kernels: bool) -> None:
         self._env = base_environment(fast_kernels)
-        self._server = WorkerServer(PRELOADS["scripts"], self._env, users=True, call=early_calls.take(self._env))
+        self._server = script_server(self._env, early_calls.take(self._env))
         self._server.start()
 
     def __call__(self, env: Mapping[str, str]) -> Server:
