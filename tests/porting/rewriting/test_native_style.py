@@ -136,6 +136,21 @@ def test_histograms_are_written_by_a_traced_function(kind: str):
     assert f"write_summaries(writer, s, {step})" in found
 
 
+def test_a_file_writer_for_each_step_is_no_trace_for_each():
+    made = 'writer = tf.summary.FileWriter("logs")\n'
+    loop = WRITING.replace(made, "").replace("    s = sess", "    for i in range(3):\n      s = sess")
+    loop = loop.replace("    writer.add", f"      {made}      writer.add")
+    found = native(GRAPH, "tf.summary.histogram('w', y[0, 0])", loop)
+    assert "def write_summaries" in found and "@tf.function\ndef write_summaries" not in found
+
+
+def test_one_summary_is_fetched_as_what_is_merged_is():
+    found = native(
+        GRAPH, "shown = tf.summary.scalar('y', y[0, 0])", WRITING.replace("sess.run(merged", "sess.run(shown")
+    )
+    assert "s = tf.nest.map_structure(lambda value: value.numpy(), run_shown(" in found
+
+
 READING = f"""
 tf.summary.scalar("a", y[0, 0])
 {WRITING}

@@ -133,7 +133,10 @@ def _is_read(unit: Unit, name: str) -> bool:
 
 
 def are_tensors(unit: Unit, request: UnitRequest, leaves: Sequence[ast.expr]) -> bool:
-    """Whether each of what a request fetches is surely one tensor."""
+    """Whether each of what a request fetches is surely one tensor; summaries become a dict of several."""
+    summaries = {name for item in unit.merges for name in item.binds}
+    if any(isinstance(leaf, ast.Name) and leaf.id in summaries for leaf in leaves):
+        return False
     line = unit.made.lineno if request.statement is None else request.statement.lineno
     before = [item.statement for item in unit.items if item.statement.lineno < line]
     return all(is_tensor(unit.kinds, leaf, before, in_order=True) for leaf in leaves)

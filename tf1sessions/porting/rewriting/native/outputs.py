@@ -19,6 +19,7 @@ from .variables import is_local_variable, variable_name
 __all__ = [
     "check_initializations",
     "drop_resets",
+    "is_traced",
     "remove_initialization",
     "use_summaries",
     "write_savers",
@@ -49,7 +50,7 @@ def use_summaries(unit: Unit) -> None:
     """Write summaries by functions. Called after requests were written, whose calls may contain these."""
     base = unit.texts.tensorflow
     writers = {name: writer for item, writer in unit.writers.items() for name in item.binds}
-    traced = {writer for item, writer in unit.writers.items() if are_traced(unit.merges[item])}
+    traced = {writer for item, writer in unit.writers.items() if is_traced(unit, item)}
     fetched: dict[str, str] = {}  # names that results of requests are bound to -> functions that write them
     for request in unit.requests:
         for call in request.calls:
@@ -67,6 +68,14 @@ def use_summaries(unit: Unit) -> None:
         if isinstance(node, ast.Call) and unit.kinds.symbol(node.func) == "tf.summary.FileWriter":
             folder = arguments(node, ("logdir", "graph", "max_queue", "flush_secs"))["logdir"]
             unit.texts.replace(node, f"{base}.summary.create_file_writer({unit.texts.of(folder)})")
+
+
+def is_traced(unit: Unit, item: Item) -> bool:
+    """Whether a tf.function writes the summaries that a statement merges: it is traced anew for each file writer."""
+    calls = (node for node in ast.walk(unit.node) if isinstance(node, ast.Call))
+    made = (call for call in calls if unit.kinds.symbol(call.func) == "tf.summary.FileWriter")
+    in_loops = any(isinstance(node, ast.For | ast.While) for call in made for node in unit.file.around(call))
+    return are_traced(unit.merges[item]) and not in_loops
 
 
 def _write_summary_call(unit: Unit, node: ast.Call, fetched: Mapping[str, str], traced: Container[str]) -> None:

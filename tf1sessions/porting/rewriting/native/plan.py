@@ -131,7 +131,9 @@ def _writer(unit: Unit, item: Item) -> list[str]:
     """The function that writes the summaries which a statement merges."""
     if item not in unit.writers:
         return []
-    lines = summaries.writing_function(unit.texts, unit.writers[item], unit.texts.tensorflow, unit.merges[item])
+    is_traced = outputs.is_traced(unit, item)
+    name, base = unit.writers[item], unit.texts.tensorflow
+    lines = summaries.writing_function(unit.texts, name, base, unit.merges[item], is_traced)
     return [*unit.blank, *lines, *unit.blank]
 
 

@@ -167,7 +167,9 @@ def are_traced(summaries: Sequence[SummaryCall]) -> bool:
     return any(each.function == "histogram" for each in summaries)
 
 
-def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[SummaryCall]) -> list[str]:
+def writing_function(
+    texts: Texts, name: str, base: str, summaries: Sequence[SummaryCall], is_traced: bool
+) -> list[str]:
     """The lines of the function that writes the values of summaries."""
     lines: list[str] = []
     loop: ast.For | None = None
@@ -179,7 +181,7 @@ def writing_function(texts: Texts, name: str, base: str, summaries: Sequence[Sum
         loop = each.loop
         line = f"{base}.summary.{each.function}({tag}, {value}, step=step)"
         lines.append(INDENT + line if loop is not None else line)
-    decorators = [f"@{base}.function"] if are_traced(summaries) else []
+    decorators = [f"@{base}.function"] if is_traced else []
     return [
         *decorators,
         f"def {name}(writer, values, step):",
