@@ -122,3 +122,10 @@ def test_a_layer_that_is_not_trained_stays(trainable: str):
     (remark,) = remarks(program(build, "[train, loss]"), "native")
     assert "tf.layers.dense has the argument trainable" in remark
     assert "LegacyGraph" not in after(program(build.replace(trainable, "True"), "[train, loss]"), "native")
+
+
+@pytest.mark.parametrize("text", ["[sess.run(v) for v in LIST]", "list(map(lambda v: sess.run(v), LIST))"])
+def test_a_request_of_each_variable_of_a_list_stays(text: str):
+    """It was a function that was made behind its call, and read the name of the comprehension."""
+    found = after(f"{program('t = a * x', 't')}    print({text.replace('LIST', 'tf.global_variables()')})\n", "native")
+    assert "return v" not in found and "legacy.run(v)" in found
