@@ -44,6 +44,7 @@ Files::
     training.py      minimize() and gradients, as steps with a GradientTape
     normalization.py whether batch normalisation is updated where TensorFlow 1 did so
     slices.py        what each request needs, and what several have in common
+    effects.py       whether a request would assign or draw more than it fetches
     functions.py     requests as functions
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step
     tensors.py       whether an expression is one tensor

@@ -130,6 +130,13 @@ def _bound(call: ast.Call, entry: CallEntry) -> _ArgumentsByName:
     given |= {entry.aliases.get(each.arg or "", each.arg or ""): each.value for each in call.keywords}
     found = _ArgumentsByName({name: value for name, value in given.items() if not _is_none(name, value, entry)})
     found.by_position = by_position
+    trained = found.get("trainable")
+    if (
+        entry.kind == "layer"
+        and trained is not None
+        and not (isinstance(trained, ast.Constant) and trained.value is True)
+    ):
+        raise _NotWritten("the argument trainable, by which a tape does not go")
     return found
 
 

@@ -10,6 +10,7 @@ from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
 from . import call_sites, iterators, normalization, purity, slices
+from .effects import check_fetched_effects
 from .kinds import Kind
 from .queues import is_operation_call
 from .refusals import calls_of_program, is_print
@@ -144,6 +145,8 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[UnitRequest]) -
         is_outside = request.statement is not None and _is_in_function(unit, request.statement)
         before = [item for item in moved if is_outside or item.statement.lineno < where.lineno]
         needs.append(slices.needed(before, names, request.feeds))
+        if request.statement is not None:
+            check_fetched_effects(unit, request, needs[-1])
         bound = set(request.feeds).union(*(item.binds for item in needs[-1]))
         static = [item for item in unit.items if item not in moved and item.statement.lineno < where.lineno]
         bound |= set().union(*(item.binds for item in static))

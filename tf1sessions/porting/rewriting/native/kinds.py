@@ -356,10 +356,20 @@ class Kinds:
                 return self.called(function, [self.of(each, scope) for each in node.args], named)
             if not hasattr(builtins, node.func.id):  # a lambda, or a function inside of this one
                 return self._computed([node.func, *arguments], scope)
-            return self._join([node.func, *arguments], scope)
+            return max(self._join([node.func, *arguments], scope), self._mapped(arguments, scope))
         if isinstance(node.func, ast.Attribute):
             return self._method(node.func, arguments, scope)
         return self._computed([node.func, *arguments], scope)
+
+    def _mapped(self, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
+        """Return what a lambda gives for parts of the other arguments: ``map(lambda v: v.assign(x), variables)``."""
+        lambdas = [each for each in arguments if isinstance(each, ast.Lambda)]
+        if not lambdas:
+            return Kind.STATIC
+        parts = self._join([each for each in arguments if each not in lambdas], scope)
+        part = Kind.VARIABLE if parts is Kind.VARIABLES else parts
+        inside = [{**scope, **{name.arg: part for name in each.args.args}} for each in lambdas]
+        return _container(max(self.of(each.body, names) for each, names in zip(lambdas, inside, strict=True)))
 
     def _method(self, function: ast.Attribute, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
         if function.attr == "run" and isinstance(function.value, ast.Name) and function.value.id in self.graphs:

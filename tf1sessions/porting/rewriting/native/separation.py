@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from itertools import pairwise
 
 from ....source.edits import Edit
 from ....source.uses import FileUses
 from .edited import edited
+from .effects import ASSIGNMENTS, is_effect
 from .kinds import creates
 from .queues import OPERATIONS
 from .statements import is_any_block
@@ -22,20 +24,22 @@ METRIC_VALUE = "metric_value"
 def separated(file: FileUses) -> FileUses:
     """Return a file whose graph has one statement a line; the file itself where it is like that.
 
-    ``put, take = queue.enqueue(x), queue.dequeue()`` becomes two statements, too.
+    ``put, take = queue.enqueue(x), queue.dequeue()`` becomes two statements, too, and so do assignments to variables.
     """
     stack: list[ast.stmt] = [each for each in ast.walk(file.tree) if isinstance(each, ast.With) and is_any_block(each)]
     has_queues = any(creates(use.name) == "queue" for use in file.uses)
     edits = list(_imports(file))
+    taken: set[str] = set()
     for block in stack:  # and scopes of names in it; a loop is one statement of the graph
         assert isinstance(block, ast.With)
         edits += _lines(file, block.body)
         for each in block.body:
             if isinstance(each, ast.Assign):
                 edits += _metric(file, each)
-                edits += _parts(file, each) if has_queues else ()
+                edits += _parts(file, each, ASSIGNMENTS | OPERATIONS if has_queues else ASSIGNMENTS)
             elif isinstance(each, ast.With) and each not in stack:
                 stack.append(each)
+                edits += _dependencies(file, each, taken)
     return edited(file, edits)
 
 
@@ -56,8 +60,8 @@ def _imports(file: FileUses) -> Iterator[Edit]:
     yield from _lines(file, body) if body else ()
 
 
-def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
-    """Write an assignment of several values, of which one is an operation of a queue, as several assignments."""
+def _parts(file: FileUses, node: ast.Assign, operations: frozenset[str]) -> Iterator[Edit]:
+    """Write an assignment of several values, of which one is such an operation, as several assignments."""
     target, value = node.targets[0], node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(node.targets) > 1:
         return
@@ -69,13 +73,32 @@ def _parts(file: FileUses, node: ast.Assign) -> Iterator[Edit]:
     if (
         not len(names) == len(target.elts) == len(value.elts)
         or names & read
-        or not OPERATIONS & methods
+        or not operations & methods
         or lead is None
     ):
         return
     parts = zip(target.elts, value.elts, strict=True)
     lines = [f"{file.positions.source(one)} = {file.positions.source(other)}" for one, other in parts]
     yield file.positions.replace(node, f"{file.source.newline}{lead}".join(lines))
+
+
+def _dependencies(file: FileUses, node: ast.With, taken: set[str]) -> Iterator[Edit]:
+    """Write ``with tf.control_dependencies([tf.assign(w, x)]):`` as two lines: the requests in it run the first."""
+    context, lead = node.items[0].context_expr, lead_of(file, node)
+    symbols = {use.call: use.name for use in file.uses if use.call is not None}
+    if not isinstance(context, ast.Call) or symbols.get(context) != "tf.control_dependencies" or lead is None:
+        return
+    functions = {each.name for each in file.tree.body if isinstance(each, ast.FunctionDef)}
+    start, _ = file.positions.span(node)
+    for given in [*context.args, *(each.value for each in context.keywords)] if len(node.items) == 1 else ():
+        called = [each.func for each in ast.walk(given) if isinstance(each, ast.Call)]
+        has_effect = any(isinstance(each, ast.Attribute) and is_effect(each.attr) for each in called)
+        if has_effect or any(isinstance(each, ast.Name) and each.id in functions for each in called):
+            numbered = (f"updates_{number}" if number > 1 else "updates" for number in itertools.count(1))
+            name = next(each for each in numbered if not file.taken(each) and each not in taken)
+            taken.add(name)
+            yield Edit(start, start, f"{name} = {file.positions.source(given)}{file.source.newline}{lead}")
+            yield file.positions.replace(given, name)
 
 
 def _metric(file: FileUses, node: ast.Assign) -> Iterator[Edit]:

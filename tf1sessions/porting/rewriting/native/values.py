@@ -154,6 +154,16 @@ class _Requests:
             if text.strip() and not text[:inner].strip():
                 yield Edit(at + lead, at + inner, "")
 
+    def _own_of_expressions(self, call: ast.Call) -> set[str]:
+        """The names that the comprehensions and lambdas around a call bind: no function beside them reads these."""
+        found: set[str] = set()
+        for each in self.file.around(call):
+            targets = [one.target for one in getattr(each, "generators", ())]
+            arguments = [each.args] if isinstance(each, ast.Lambda) else []
+            found |= {name.id for one in targets for name in ast.walk(one) if isinstance(name, ast.Name)}
+            found |= {name.arg for one in arguments for name in ast.walk(one) if isinstance(name, ast.arg)}
+        return found
+
     # -- what is asked for -----------------------------------------------------------------------------------------
 
     def _edit(self, call: ast.Call, computed: set[str]) -> Edit | None:
@@ -171,7 +181,7 @@ class _Requests:
             values = feed.values if isinstance(feed, ast.Dict) else []
             is_plain = all(isinstance(each, ast.Name | ast.Constant | ast.Attribute) for each in values)
             return self.file.positions.replace(call, f"{fetch.id}.numpy()") if is_plain else None
-        if names_in([fetch]) - self.tensors or names_in([fetch]) & computed:
+        if names_in([fetch]) - self.tensors or names_in([fetch]) & (computed | self._own_of_expressions(call)):
             return None
         if not isinstance(fetch, ast.Name | ast.List | ast.Tuple):
             return None

@@ -292,7 +292,14 @@ class GraphCode:
         if symbol is not None and symbol.startswith("tf."):
             return not symbol.startswith(_NOT_BUILDING) and symbol.rpartition(".")[2] not in _MESSAGES
         called = called_name(node)
-        if called is None or called in _LOOKING or called in self.requesters:
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(isinstance(each, ast.Lambda) and self.builds(file, each.body) for each in given):
+            return True  # map(lambda i: tf.constant(i), range(3)), which calls it here
+        if called in ("map", "reduce") and any(
+            isinstance(each, ast.Name) and each.id in self.builders for each in given
+        ):
+            return True
+        if called in _LOOKING or called in self.requesters:
             return False
         if called in self.builders:
             return True
@@ -300,7 +307,7 @@ class GraphCode:
             return True
         if symbol is not None:  # of another library: np.zeros(x)
             return False
-        return any(self.is_value(file, each) for each in [*node.args, *(keyword.value for keyword in node.keywords)])
+        return any(self.is_value(file, each) for each in given)
 
 
 def _named_functions(node: ast.AST) -> Iterator[tuple[str, Function]]:
