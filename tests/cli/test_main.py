@@ -43,6 +43,23 @@ def test_help_of_run_names_each_option() -> None:
     assert "SCRIPT... [-- ARGS]" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "args", ["--help", "run --dry-run scripts/train.py", "run scripts/train.py", "warm status", "port --help"]
+)
+def test_files_in_the_working_directory_are_no_modules_of_the_command(args: str, tmp_path: Path) -> None:
+    """``python -m`` has that folder first on its path. What it imports before us is as it finds it."""
+    before = "import sys, runpy, tf1sessions; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", before], capture_output=True, text=True, timeout=60, check=True)
+    for name in sys.stdlib_module_names - {loaded.partition(".")[0] for loaded in done.stdout.split()}:
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(f'{__name__} of the working directory')\n")
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts/train.py").write_text("print('trained')\n")
+    command = [sys.executable, "-m", "tf1sessions", *args.split()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "of the working directory" not in done.stdout + done.stderr
+
+
 def test_no_number_is_nan_or_infinite() -> None:
     """No bound keeps ``nan`` out: each comparison with it is false."""
     waiting: list[tuple[str, click.Command]] = [("tf1sessions", cli)]

@@ -10,6 +10,7 @@ import atexit
 import collections
 import concurrent.futures
 import ctypes
+import gc
 import itertools
 import logging
 import operator
@@ -85,7 +86,7 @@ def pool_of(server):
 
     def make(workers=1, **options):
         pool = ProcessSessionPool(workers, **{"mode": "tf2", "server": server, **options})
-        new_worker = pool._new_worker
+        new_worker = pool._dispatcher._start_worker
 
         def remember(number):
             worker = new_worker(number)
@@ -591,6 +592,26 @@ def test_jobs_cancelled_while_their_workers_start(pool_of, caplog):
             if takes_more:
                 assert pool.submit(abs, -1).result(DEADLINE) == 1
     assert not caplog.records
+
+
+@pytest.mark.parametrize("ends_before", [True, False], ids=["after its jobs", "before they end"])
+def test_a_pool_that_is_dropped_ends_its_workers(server, ends_before):
+    """As one of concurrent.futures does: a service that makes a pool for each request would run out of processes."""
+    before = Descriptors()
+    pool = ProcessSessionPool(2, mode="tf2", server=server)
+    gone = weakref.ref(pool)
+    futures = [pool.submit(os.getpid), *[pool.submit(time.sleep, 0.2) for _ in range(3)]]
+    if ends_before:
+        concurrent.futures.wait(futures, DEADLINE)
+    del pool
+    gc.collect()
+    pid = futures[0].result(DEADLINE)
+    assert [future.result(DEADLINE) for future in futures[1:]] == [None, None, None]  # none is lost
+    wait_for(lambda: gc.collect() >= 0 and gone() is None, "the end of the pool", DEADLINE)
+    wait_for(lambda: not pool_threads(), "the end of its threads", DEADLINE)
+    assert not alive(pid)
+    after = Descriptors()
+    assert after.open.keys() == before.open.keys(), after.open
 
 
 @pytest.mark.parametrize("how", ["SIGINT", "SIGKILL", "end"])

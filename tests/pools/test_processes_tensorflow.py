@@ -261,7 +261,7 @@ def test_workers_are_warm_whether_or_not_tensorflow_was_imported_here(server, mo
         monkeypatch.setenv("TF2_BEHAVIOR", "1")
         monkeypatch.setenv("KMP_INIT_AT_FORK", "FALSE")
         with ProcessSessionPool(1, server=server) as after:
-            workers = [pool._new_worker(0) for pool in (before, after)]
+            workers = [pool._dispatcher._start_worker(0) for pool in (before, after)]
     reasons = [worker._handle.cold_reasons for worker in workers]
     for worker in workers:
         worker.kill()

@@ -190,6 +190,15 @@ class Dispatcher:
         self._inbox.put(functools.partial(setattr, self, "_shuts_down", True))
         self._inbox.wake()
 
+    def abandon(self) -> None:
+        """As :meth:`shut_down`, where the pool is garbage: it has no jobs, and nobody is left to end its workers.
+
+        It takes no lock, since the collector of garbage may call it inside any statement, one that holds them too.
+        """
+        if os.getpid() == self._process and self._started is not None:
+            self._inbox.put(functools.partial(setattr, self, "_shuts_down", True))
+            self._inbox.wake()
+
     def join(self) -> None:
         """Wait until it has ended. Returns at once in its own thread."""
         if self.is_current_thread():

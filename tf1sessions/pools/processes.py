@@ -11,8 +11,10 @@ This module is what a user sees; ``dispatcher.py`` describes how jobs get to wor
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import sys
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -139,11 +141,8 @@ class ProcessSessionPool(DispatchedPool):
             server=server,
         )
         self._process = os.getpid()
-        self._environment = environment()
-        self._threads_of_worker = _thread_counts(max_workers)
-        self._folder = os.getcwd()
         behavior = sys.modules.get("tensorflow.python.tf2")
-        self._payload = {
+        payload = {
             "mode": mode,
             "path": [os.path.abspath(entry) for entry in sys.path],
             "v1": behavior is not None and not behavior.enabled(),
@@ -151,16 +150,18 @@ class ProcessSessionPool(DispatchedPool):
         }
         setup = Setup(config, initializer, initargs, options.model_arguments, plan, 0)
         self._durations = JobDurations()
-        self._dispatcher = Dispatcher(
-            options, self._accounts, self._durations, self._new_worker, setup, self._return_server
-        )
+        self._server = take_server(mode, method) if server is None else server
+        start_worker = _WorkerStarter(self._server, name, payload, plan, max_workers)
+        on_end = functools.partial(_return_server, self._server, server is None)
+        # The dispatcher does not hold the pool: one that is dropped would never be garbage, and its workers would stay.
+        self._dispatcher = Dispatcher(options, self._accounts, self._durations, start_worker, setup, on_end)
         dispatcher = self._dispatcher
         self._options = ProcessJobOptions(
             self._submit, dispatcher.cancel, None, time_limit_secs, dispatcher.is_current_thread, retries
         )
-        self._server = take_server(mode, method) if server is None else server
         self._server.start()
         self._end_with_process()
+        weakref.finalize(self, dispatcher.abandon).atexit = False
 
     def _new_job(
         self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
@@ -173,15 +174,25 @@ class ProcessSessionPool(DispatchedPool):
     def _prefetch(self, fn: Callable[..., Any]) -> int:
         return 2 * self._most_workers * self._durations.count_ahead(job_kind(fn))
 
-    def _new_worker(self, number: int) -> WorkerProxy:
-        plan = self._pool_options.plan
-        given = self._threads_of_worker if plan is None else plan.environment(number)
-        environment = given | self._environment  # what the user has set counts
-        return WorkerProxy(self._server, f"{self.name}-{number}", self._payload, environment, self._folder)
 
-    def _return_server(self) -> None:
-        if self._pool_options.server is None:
-            return_server(self._server)
+class _WorkerStarter:
+    """Makes a pool's workers, which have the environment and the folder that the process has now."""
+
+    def __init__(self, server: WorkerServer, name: str, payload: dict[str, Any], plan: Any, workers: int) -> None:
+        self._server, self._name, self._payload, self._plan = server, name, payload, plan
+        self._environment = environment()
+        self._threads_of_worker = _thread_counts(workers)
+        self._folder = os.getcwd()
+
+    def __call__(self, number: int) -> WorkerProxy:
+        given = self._threads_of_worker if self._plan is None else self._plan.environment(number)
+        environment = given | self._environment  # what the user has set counts
+        return WorkerProxy(self._server, f"{self._name}-{number}", self._payload, environment, self._folder)
+
+
+def _return_server(server: WorkerServer, is_shared: bool) -> None:
+    if is_shared:
+        return_server(server)
 
 
 def _thread_counts(workers: int) -> dict[str, str]:
