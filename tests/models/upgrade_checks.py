@@ -794,21 +794,6 @@ def shapes_of_the_gradient_of_batch_normalization() -> None:
 
 
 @check
-def full_types_that_were_recorded() -> None:
-    """TensorFlow's own need no more than one for each result; of a damaged one TensorFlow reads what is not there."""
-    graph_def = new()
-    placeholder(graph_def.node)
-    put(graph_def.node, "Relu", "y", "x", T=F)
-    upgraded(graph_def)
-    graph_def.node[0].experimental_type.type_id = 10003
-    function = graph_def.library.function.add()
-    function.node_def.add().CopyFrom(graph_def.node[0])
-    found = upgraded(graph_def, "inferred anew: x")
-    assert run(found, "y:0", x=[-1.0, 2.0]).tolist() == [0.0, 2.0]
-    assert not found.library.function[0].node_def[0].HasField("experimental_type")
-
-
-@check
 def a_deprecated_operation_that_was_written_again() -> None:
     for producer, notes in ((134, ("of the time",)), (9, ("of the time",)), (8, ())):
         graph_def = new(producer)

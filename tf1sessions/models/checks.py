@@ -20,7 +20,7 @@ from tf1sessions.models.graph_index import function_values, functions_named, nod
 from tf1sessions.models.upgrades.rewriting import Graph, LocatedNode, attr_value, connect, inputs_of
 from tf1sessions.runtime import private, tf
 
-__all__ = ["check", "is_type", "with_checked_ranks"]
+__all__ = ["check", "hardened", "is_type"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 #: What TensorFlow can address.
@@ -173,44 +173,51 @@ def _operands(node: Any, nodes: dict[str, Any]) -> Iterator[str]:
             yield f"the node {node.name!r} takes {entry!r} of the shape {dims} for {wanted}"
 
 
-def with_checked_ranks(graph_def: Any) -> Any:
-    """Return the graph with an EnsureShape before each operand that TensorFlow would read without looking at its rank.
+def hardened(graph_def: Any) -> Any:
+    """Return the graph without what TensorFlow would trust, and end the process where it is wrong, in functions too.
 
-    An operand may be computed, from constants or from shapes, which TensorFlow does while it imports the graph; with
-    EnsureShape a wrong rank is an error of the import, in functions too, where it would end the process.
+    Full types that were recorded are dropped: TensorFlow infers them anew. Operands whose rank it does not look at get
+    an EnsureShape before them: they may be computed, from constants or from shapes, while it imports the graph, and a
+    wrong rank is an error of the import then.
 
     Args:
-        graph_def: One that :func:`check` has passed. It is not changed; the same object is returned where there are no
-            such operands but constants.
+        graph_def: One that :func:`check` has passed. It is not changed; the same object is returned where there is
+            nothing of both.
     """
-
-    def unchecked(graph: Graph) -> list[LocatedNode]:
-        places = [place for op in _NEVER_LOOKED_AT for place in graph.places.get(op, ())]
-        return [place for place in places if len(inputs_of(place.node)[0]) > 1 and not is_constant(graph, place)]
-
-    def is_constant(graph: Graph, place: LocatedNode) -> bool:  # check() has looked at it
-        source = graph.nodes.get(node_of(place.node.input[1])) if place.function is None else None
-        return source is not None and source.op == "Const"
-
-    if not unchecked(Graph(graph_def)):
+    graph = Graph(graph_def)
+    if not _not_looked_at(graph) and not any(place.node.HasField("experimental_type") for place in graph):
         return graph_def
     copy = tf.GraphDef()
     copy.CopyFrom(graph_def)
     graph = Graph(copy)
-    for place in unchecked(graph):
-        node = place.node
-        operation = _operation(node.op)
-        dtype = (
-            _attr(node, operation, "Tlen").type
-            if operation and "Tlen" in operation.attrs
-            else tf.int32.as_datatype_enum
-        )
-        shape = tf.TensorShape([None] * _NEVER_LOOKED_AT[node.op]).as_proto()
-        data, _ = inputs_of(node)
-        attrs = {"T": attr_value(type=dtype), "shape": attr_value(shape=shape)}
-        ensured = graph.add(place, "rank", "EnsureShape", data[1:2], **attrs)
-        connect(node, [data[0], graph.outputs(place, ensured)[0], *data[2:]])
+    for place in graph:
+        place.node.ClearField("experimental_type")
+    for place in _not_looked_at(graph):
+        _ensure_rank(graph, place)
     return copy
+
+
+def _not_looked_at(graph: Graph) -> list[LocatedNode]:
+    """Nodes with such an operand that is not a constant of the graph, which check() has looked at."""
+    places = [place for op in _NEVER_LOOKED_AT for place in graph.places.get(op, ())]
+    return [place for place in places if len(inputs_of(place.node)[0]) > 1 and not _has_constant(graph, place)]
+
+
+def _has_constant(graph: Graph, place: LocatedNode) -> bool:
+    source = graph.nodes.get(node_of(place.node.input[1])) if place.function is None else None
+    return source is not None and source.op == "Const"
+
+
+def _ensure_rank(graph: Graph, place: LocatedNode) -> None:
+    node = place.node
+    operation = _operation(node.op)
+    has_type = operation is not None and "Tlen" in operation.attrs
+    dtype = _attr(node, operation, "Tlen").type if has_type else tf.int32.as_datatype_enum
+    shape = tf.TensorShape([None] * _NEVER_LOOKED_AT[node.op]).as_proto()
+    data, _ = inputs_of(node)
+    attrs = {"T": attr_value(type=dtype), "shape": attr_value(shape=shape)}
+    ensured = graph.add(place, "rank", "EnsureShape", data[1:2], **attrs)
+    connect(node, [data[0], graph.outputs(place, ensured)[0], *data[2:]])
 
 
 # ---------------------------------------------------------------------------------------------------- definitions

@@ -19,7 +19,7 @@ from typing import Any
 
 from tf1sessions.errors import ModelFileError, UsageError
 from tf1sessions.models import census, flops, interface
-from tf1sessions.models.checks import check, with_checked_ranks
+from tf1sessions.models.checks import check, hardened
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
 from tf1sessions.models.graph_index import GraphIndex, node_of
@@ -195,7 +195,7 @@ def inspect(artifact: Artifact, signature: str | None = None) -> Inspection:
             if isinstance(error, UsageError):
                 raise
             raise problem from error
-    return _inspect(artifact, with_checked_ranks(upgraded), upgrades, signature, None)
+    return _inspect(artifact, hardened(upgraded), upgrades, signature, None)
 
 
 def _inspect(

@@ -60,7 +60,7 @@ class Prepared:
         self.allowed = None if allow_ops is None else allowed_ops(allow_ops)
         graph_def, upgraded = upgrades.upgrade(artifact.graph_def)
         checks.check(graph_def, artifact)
-        graph_def = checks.with_checked_ranks(graph_def)
+        graph_def = checks.hardened(graph_def)
         graph_index = self.whole = GraphIndex(graph_def)
         notes = [*artifact.notes, *upgraded]
 

@@ -197,6 +197,8 @@ REFUSED = {
     "server = tf.train.Server.create_local_server()\n" + RUN: "It has a server of a cluster",
     "tf.add_to_collection('losses', y)\n" + RUN: "It has a collection of the graph",
     "print(tf.get_default_graph())\n" + RUN: "It has the default graph",
+    "w = tf.Variable(1.0)\nz = tf.tuple([y], control_inputs=[w.assign(2.0)])[0]\n"
+    + RUN.replace("(y,", "(z,"): "It has tf.tuple() with control inputs",
     "averages = tf.train.ExponentialMovingAverage(0.9)\nupdate = averages.apply([y])\n"
     + RUN.replace("(y,", "(update,"): ("A moving average of what is not a list of variables"),
     "averages = tf.train.ExponentialMovingAverage(0.9)\nupdate = averages.apply()\n" + RUN.replace("(y,", "(update,"): (

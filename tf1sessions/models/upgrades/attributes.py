@@ -107,21 +107,7 @@ def _drop_shapes(graph: Graph, place: LocatedNode) -> None:
     del place.node.attr["_output_shapes"]
 
 
-def _recorded_types(graph: Graph) -> Iterator[LocatedNode]:
-    return (place for place in graph if place.node.HasField("experimental_type"))
-
-
-def _drop_type(graph: Graph, place: LocatedNode) -> None:
-    place.node.ClearField("experimental_type")
-
-
 ATTRIBUTES: tuple[Upgrade, ...] = (
-    Upgrade(
-        "the full types that were recorded are inferred anew",
-        "graphs that TensorFlow wrote from 2.7 on; it trusts them, and wrong ones end the process",
-        _recorded_types,
-        _drop_type,
-    ),
     Upgrade(
         "the shapes that were recorded for a gradient are inferred anew",
         "1.x inferred other shapes for the reserved outputs of FusedBatchNormGrad",

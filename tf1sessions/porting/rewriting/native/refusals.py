@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from ....files import read_whole
 from ....source.files import LARGEST
 from ....source.uses import FileUses
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible, refuse_code_in_texts
 from .call_table import ENTRIES
 from .kinds import Kind, Kinds, creates, names_read
@@ -84,10 +85,16 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
             raise NotPossible(use.node, f"It has {what}")
         if use.symbol.startswith("tf1sessions.") and not use.symbol.startswith(_OURS) and use.symbol not in ENTRIES:
             raise NotPossible(use.node, f"{use.symbol} has no form in TensorFlow 2 that is known here")
+        if use.name == "tf.tuple" and use.call is not None and _has_control_inputs(use.call):
+            raise NotPossible(use.node, "It has tf.tuple() with control inputs")
         if use.name == "tf.get_collection":
             call = use.call
             if call is None or (variable_list(kinds, call) is None and collection_key(kinds, call) != "UPDATE_OPS"):
                 raise NotPossible(use.node, "It has a collection of the graph")
+
+
+def _has_control_inputs(call: ast.Call) -> bool:
+    return "control_inputs" in arguments(call, ("tensors", "name", "control_inputs"))
 
 
 def _kept_by_graph(name: str) -> str | None:
