@@ -211,8 +211,9 @@ def _has_constant(graph: Graph, place: LocatedNode) -> bool:
 def _ensure_rank(graph: Graph, place: LocatedNode) -> None:
     node = place.node
     operation = _operation(node.op)
-    has_type = operation is not None and "Tlen" in operation.attrs
-    dtype = _attr(node, operation, "Tlen").type if has_type else tf.int32.as_datatype_enum
+    dtype = tf.int32.as_datatype_enum
+    if operation is not None and "Tlen" in operation.attrs:
+        dtype = _attr(node, operation, "Tlen").type
     shape = tf.TensorShape([None] * _NEVER_LOOKED_AT[node.op]).as_proto()
     data, _ = inputs_of(node)
     attrs = {"T": attr_value(type=dtype), "shape": attr_value(shape=shape)}
