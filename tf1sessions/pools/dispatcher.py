@@ -191,7 +191,7 @@ class Dispatcher:
         self._inbox.wake()
 
     def abandon(self) -> None:
-        """As :meth:`shut_down`, where the pool is garbage: it has no jobs, and nobody is left to end its workers.
+        """As :meth:`shut_down`, for a pool that was dropped: it has no jobs, and its workers are to end.
 
         It takes no lock, since the collector of garbage may call it inside any statement, one that holds them too.
         """

@@ -26,7 +26,7 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
 
     program.py                runs the program: a script, a module or a notebook
     notebooks.py              runs the cells of notebooks
-    rehearsed.py              a small one, which shows which memory programs write to
+    rehearsed.py              a small program, which shows which memory programs write to
     exits.py                  exit codes and errors of a program that raised, as Python has them
     frames.py                 leaves our own frames out of tracebacks
     settings.py               a job's settings, for it and the processes that it starts

@@ -310,7 +310,7 @@ def _lists(statement: ast.stmt) -> Iterator[Path]:
 
 
 def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """Yield the targets of an assignment, each with what it gets where that can be told."""
+    """Yield the targets of an assignment, each with its value, or None where the source does not show which."""
     value = statement.value
     for target in statement.targets:
         if not isinstance(target, ast.Tuple):

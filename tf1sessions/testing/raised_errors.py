@@ -1,6 +1,6 @@
 """Errors where they are raised or handled, for who looks for some that the program catches.
 
-From Python 3.12 on ``sys.monitoring`` tells of every error that is raised, and costs nothing where none is.
+From Python 3.12 on ``sys.monitoring`` calls a function for each error that is raised; without errors it costs nothing.
 Before, only those are seen of which a handler says something: by ``logging`` or ``traceback``.
 
 Thread-safety: any thread may call any function; a listener is called in the thread that raises or handles the error.
