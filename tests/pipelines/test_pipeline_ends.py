@@ -593,3 +593,78 @@ def test_what_is_left_open_ends_with_the_interpreter(run_python: Callable[..., P
     running, left = done.stdout.splitlines()
     assert int(running.split()[-1]) >= 6 and left == "left at the end: []", done.stdout
     assert done.stderr.count("Traceback") == 0, done.stderr
+
+
+# -- OutOfRangeError that is no end of input ---------------------------------------------------------------------------
+
+
+def own_end(*ignored: Any) -> Any:
+    """Raise what a session raises at the end of input."""
+    raise tf.errors.OutOfRangeError(None, None, "the program's own")
+
+
+def own_stop(*ignored: Any) -> Any:
+    raise StopIteration("the program's own")
+
+
+class OwnEnds:
+    """An iterable, and an item, that fails so."""
+
+    __iter__ = __next__ = __array__ = own_end
+
+
+def _computed_by(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """A stage's function that calls Python, and gives items of a known shape."""
+    return lambda item: tf.ensure_shape(tf.py_func(function, [item], tf.float32), ())
+
+
+OWN_ENDS: dict[str, Callable[[Any, Any], Any]] = {
+    "producer": lambda pipe, q: pipe.source(q, own_end, name="fails"),
+    "iterator": lambda pipe, q: pipe.source(q, OwnEnds(), name="fails"),
+    "item": lambda pipe, q: pipe.source(q, [1.0, OwnEnds()], name="fails"),
+    "sink": lambda pipe, q: pipe.sink("fails", q, own_end),
+    "each": lambda pipe, q: pipe.work("fails", q.dequeue(), each=own_end),
+    "policy": lambda pipe, q: pipe.sink("fails", q, lambda item: 1 // 0, on_error=own_end),
+    "thread": lambda pipe, q: pipe.adopt(threading.Thread(target=own_end), name="fails"),
+    "operation of a source": lambda pipe, q: pipe.source(q, tf.py_func(own_end, [], tf.float32), name="fails"),
+    "operation of a stage": lambda pipe, q: pipe.stage("fails", _computed_by(own_stop), q),
+}
+
+
+@pytest.mark.parametrize("place", OWN_ENDS)
+def test_an_end_that_the_programs_own_code_raises_is_an_error(gs: Any, place: str) -> None:
+    with pytest.raises(StageError, match="the program's own") as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            q = pipe.queue("q", dtypes=[tf.float32], shapes=[()])
+            pipe.source(q, [1.0] * 5)
+            made = OWN_ENDS[place](pipe, q)
+            if place not in ("sink", "each", "policy", "thread"):
+                pipe.work("rest", (made or q).dequeue())
+    assert caught.value.stage == "fails"
+
+
+def test_an_end_of_a_sinks_own_run_is_its_error_and_can_be_skipped(gs: Any) -> None:
+    following = tf.data.make_one_shot_iterator(tf.data.Dataset.range(2)).get_next()
+    pairs: list[tuple[int, int]] = []
+    with t1.QueuePipeline(gs) as pipe:
+        q = pipe.queue("q", dtypes=[tf.int64], shapes=[()])
+        pipe.source(q, range(5))
+        pipe.sink("pair", q, lambda item: pairs.append((int(item), int(gs.run(following)))), on_error="skip")
+    assert pairs == [(0, 0), (1, 1)]
+    assert pipe.statistics().stages["pair"].skipped == 3
+
+
+@pytest.mark.parametrize("way", ["a run in a generator", "an operation that calls Python"])
+def test_the_end_of_a_data_set_or_of_a_function_ends_a_source(gs: Any, way: str) -> None:
+    following = tf.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()
+    rows = iter(range(3))
+
+    def produced() -> Iterator[Any]:
+        while True:
+            yield gs.run(following)
+
+    with t1.QueuePipeline(gs) as pipe:
+        q = pipe.queue("q", dtypes=[tf.int64], shapes=[()])
+        own = tf.ensure_shape(tf.py_func(lambda: next(rows), [], tf.int64), ())
+        pipe.source(q, own if way.startswith("an") else produced)
+        assert [int(item) for item in pipe.items(q)] == [0, 1, 2]

@@ -69,7 +69,8 @@ class QueuePipeline:
         StallError: Something waited longer than ``stall_secs``, with ``on_stall="stop"``.
         StragglerError: Threads did not end within ``join_secs``; says where they are.
 
-    The block's own OutOfRangeError, of a queue of the pipeline whose input has ended, is a clean end.
+    The block's own OutOfRangeError, of a queue of the pipeline whose input has ended, is a clean end. One that a
+    stage's Python makes itself is an error; that of a session which a producer runs is the end of its input.
 
     Raises:
         ConfigError: For a setting that is out of its range.

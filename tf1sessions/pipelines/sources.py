@@ -243,7 +243,7 @@ class PythonSource:
                 try:
                     numbered = shard.next(worker)
                 except Exception as error:
-                    if not self._stage.excuse(error, None):
+                    if not self._stage.excuse(worker, error, None):
                         raise
                     continue
                 if numbered is None:
@@ -278,6 +278,6 @@ class PythonSource:
                 except ItemError as error:
                     position = error.position
                     worker.item = (numbers[position], items[position])
-                    if not self._stage.excuse(error.cause, items[position]):
+                    if not self._stage.excuse(worker, error.cause, items[position]):
                         raise error.cause from None
                     numbers, items = numbers[position + 1 :], items[position + 1 :]

@@ -18,6 +18,7 @@ from tf1sessions.pipelines.blocks import BlockReader
 from tf1sessions.pipelines.coordinator import is_consequence
 from tf1sessions.pipelines.queues import PipelineQueue, short
 from tf1sessions.runtime import tf
+from tf1sessions.sessions.watchdog import raised_by_tensorflow
 
 __all__ = ["ERRORS_IN_A_ROW", "UNSEEN", "Stage", "StageThread", "check_policy"]
 
@@ -54,10 +55,12 @@ class StageThread:
         adopted: Whether the thread is another's, which does not say when it ends.
         counts: Whether its time is the stage's; that of a helper is not.
         blocked: The queue that it waits for; set by the observer, as is ``stalled``, the call it has reported.
+        run_end: The OutOfRangeError of its last run of the session.
     """
 
     __slots__ = (
-        "adopted", "begun", "blocked", "counts", "doing", "ended", "item", "since", "stage", "stalled", "thread"
+        "adopted", "begun", "blocked", "counts", "doing", "ended", "item", "run_end", "since", "stage",
+        "stalled", "thread",
     )  # fmt: skip
 
     def __init__(self, stage: Stage, thread: threading.Thread, *, adopted: bool = False, counts: bool = True) -> None:
@@ -71,6 +74,7 @@ class StageThread:
         self.begun = self.since = time.monotonic()
         self.ended: float | None = None
         self.item: tuple[int | str, Any] | None = None
+        self.run_end: BaseException | None = None
 
     def main(self, loop: Callable[[StageThread], None]) -> None:
         """Run the stage, in its thread."""
@@ -95,12 +99,30 @@ class StageThread:
         self.doing = "run"
         try:
             return call(*values)
+        except _OutOfRange as error:
+            self.run_end = error
+            raise
         finally:
             self.doing = "python"
             end = self.since = time.monotonic()
             trace = self.stage.pipeline.tracing
             if trace is not None:
                 trace.span((self.stage.name, self.thread.name), "run", begin, end)
+
+    def met_end(self, error: BaseException) -> bool:
+        """Whether an error is the end of its input.
+
+        That is an OutOfRangeError of its own run, of a session that its producer or an adopted thread runs, or of a
+        queue that was closed; not one that a Python function which it calls makes or hands on. An operation that calls
+        Python ends a source, by StopIteration, and nothing that reads a queue.
+        """
+        if not isinstance(error, _OutOfRange):
+            return False
+        if error is self.run_end:
+            return not self.stage.reads or error.op is None or "PyFunc" not in error.op.type  # type: ignore[attr-defined]
+        if self.stage.kind in ("source", "thread"):
+            return raised_by_tensorflow(error)
+        return is_consequence(error)
 
     def at(self) -> str | None:
         """The item that it is at, in words."""
@@ -188,7 +210,7 @@ class Stage:
                     each(result)
             except Exception as error:
                 self.untaken()
-                if not self.excuse(error, None):
+                if not self.excuse(worker, error, None):
                     raise
             else:
                 self.ran(count(result))
@@ -215,7 +237,7 @@ class Stage:
                 try:
                     function(item)
                 except Exception as error:
-                    if not self.excuse(error, item):
+                    if not self.excuse(worker, error, item):
                         raise
                 else:
                     self.ran(1, runs=0)
@@ -259,12 +281,12 @@ class Stage:
             with self._lock:
                 self._taken -= 1
 
-    def excuse(self, error: BaseException, item: Any) -> bool:
-        """Whether an error is skipped, by the stage's ``on_error``; counts it then.
+    def excuse(self, worker: StageThread, error: BaseException, item: Any) -> bool:
+        """Whether an error of a worker is skipped, by the stage's ``on_error``; counts it then.
 
         The end of input and what follows from the pipeline's own end are never errors to skip.
         """
-        if not isinstance(error, Exception) or isinstance(error, _OutOfRange) or is_consequence(error):
+        if not isinstance(error, Exception) or worker.met_end(error) or is_consequence(error):
             return False
         policy = self._on_error
         answer = policy(error, item) if callable(policy) else policy

@@ -33,6 +33,7 @@ __all__ = [
     "place",
     "program_frame",
     "program_traceback",
+    "raised_by_tensorflow",
     "watchdog",
 ]
 
@@ -202,6 +203,14 @@ def program_traceback(traceback: TracebackType | None) -> TracebackType | None:
             last.tb_next = None
         traceback = following
     return first
+
+
+def raised_by_tensorflow(error: BaseException) -> bool:
+    """Whether the code that raised an error is TensorFlow's or ours, and not the program's."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and _is_ours(traceback.tb_frame.f_code.co_filename)
 
 
 @without_collection
