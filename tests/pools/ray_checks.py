@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +201,19 @@ def check_an_interrupt_ends_all() -> None:
     raises(KeyboardInterrupt, interrupted)
     wait_for(lambda: not alive(pid_of(path)), "the worker's end")
     assert pool.statistics().cancelled == 1
+
+
+def check_a_pool_that_is_dropped_ends_its_workers() -> None:
+    pool = pool_of(2, name="dropped")
+    gone = weakref.ref(pool)
+    futures = [pool.submit(os.getpid), *[pool.submit(time.sleep, 0.2) for _ in range(3)]]
+    del pool
+    gc.collect()
+    pid = futures[0].result(DEADLINE)
+    assert [future.result(DEADLINE) for future in futures[1:]] == [None, None, None]  # none is lost
+    wait_for(lambda: gc.collect() >= 0 and gone() is None, "the end of the pool", DEADLINE)
+    wait_for(lambda: not any(thread.name.startswith("dropped") for thread in threading.enumerate()), "its thread's end")
+    wait_for(lambda: not alive(pid), "the worker's end")
 
 
 def check_workers_are_replaced() -> None:

@@ -9,6 +9,7 @@ import gc
 import random
 import threading
 import time
+import weakref
 
 import pytest
 from support import wait_for
@@ -501,3 +502,28 @@ def test_wrong_limits(limit):
 def test_a_limit_beyond_all_clocks_is_none(limit):
     with t1.ThreadSessionPool(1, time_limit_secs=limit) as pool:
         assert pool.submit(lambda session: time.sleep(0.1)).result(DEADLINE) is None
+
+
+@pytest.mark.parametrize("builds", [True, False], ids=["with an initializer", "without"])
+@pytest.mark.parametrize("ends_before", [True, False], ids=["after its jobs", "before they end"])
+def test_a_pool_that_is_dropped_ends_its_workers(tf, ends_before, builds):
+    """As one of concurrent.futures does: a service that makes a pool for each request would run out of threads."""
+    sessions, held = [], threading.Event()
+
+    def job(session, number):
+        sessions.append(session)
+        assert ends_before or held.wait(DEADLINE)
+        return number
+
+    pool = t1.ThreadSessionPool(2, initializer=(lambda session: None) if builds else None)
+    gone = weakref.ref(pool)
+    futures = [pool.submit(job, number) for number in range(4)]
+    if ends_before:
+        concurrent.futures.wait(futures, DEADLINE)
+    del pool
+    gc.collect()
+    held.set()
+    assert [future.result(DEADLINE) for future in futures] == [0, 1, 2, 3]  # none is lost
+    wait_for(lambda: gc.collect() >= 0 and gone() is None, "the end of the pool", DEADLINE)
+    wait_for(lambda: not pool_threads(), "the end of its threads", DEADLINE)
+    assert all(session.closed for session in sessions)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import os
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -26,7 +27,7 @@ from tf1sessions.pools.pool_worker_main import Setup
 from tf1sessions.pools.process_jobs import ProcessFuture, ProcessJobOptions
 from tf1sessions.pools.process_options import ProcessPoolOptions
 from tf1sessions.pools.progress import PoolProgress
-from tf1sessions.pools.ray_cluster import connect
+from tf1sessions.pools.ray_cluster import Connection, connect
 from tf1sessions.pools.ray_dispatcher import RayDispatcher, RayJob
 from tf1sessions.pools.ray_models import StoredModel, put_model
 from tf1sessions.pools.ray_versions import version_reader
@@ -195,27 +196,47 @@ class RaySessionPool(DispatchedPool):
     def _open(self) -> None:
         """Make what the pool works with, now that the process is connected."""
         self._process = os.getpid()
-        self._read_versions = version_reader()
-        self._versions = self._read_versions()
-        self._actor_class = self._connection.ray.remote(worker_class())
-        self._actor_options = self._make_actor_options()
-        self._payload = self._make_payload()
+        start_worker = _ActorStarter(self._pool_options, self._connection)
+        # It does not hold the pool, as in ProcessSessionPool.
         self._dispatcher = dispatcher = RayDispatcher(
             self._pool_options,
             self._pool_options.node_retries,
             self._connection,
             self._accounts,
-            self._start_worker,
-            self._versions,
+            start_worker,
+            start_worker.versions,
             self._connection.close,
         )
         limit, retries = self._options.time_limit_secs, self._pool_options.retries
         self._options = ProcessJobOptions(
             self._submit, dispatcher.cancel, None, limit, dispatcher.is_current_thread, retries
         )
+        weakref.finalize(self, dispatcher.shut_down).atexit = False
+
+    def _new_job(
+        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
+    ) -> RayJob:
+        return RayJob(ProcessFuture(), fn, args, kwargs, options, number)
+
+
+class _ActorStarter:
+    """Starts the workers of a pool; of one thread.
+
+    Attributes:
+        versions: Those that workers must have.
+    """
+
+    def __init__(self, options: _RayPoolOptions, connection: Connection) -> None:
+        self._options = options
+        self._connection = connection
+        self._read_versions = version_reader()
+        self.versions = self._read_versions()
+        self._actor_class = connection.ray.remote(worker_class())
+        self._actor_options = self._make_actor_options()
+        self._payload = self._make_payload()
 
     def _make_actor_options(self) -> dict[str, Any]:
-        options = self._pool_options
+        options = self._options
         environment = dict(options.runtime_env or {})
         if options.plan is not None and not isinstance(options.plan, Mapping):  # the plan says which GPU it is
             variables = dict(environment.get("env_vars") or {})
@@ -230,7 +251,7 @@ class RaySessionPool(DispatchedPool):
         }
 
     def _make_payload(self) -> dict[str, Any]:
-        options = self._pool_options
+        options = self._options
         threads = max(1, int(options.num_cpus))
         intra_op, inter_op = thread_counts(threads, 1)
         given = {"TF_NUM_INTRAOP_THREADS": str(intra_op), "TF_NUM_INTEROP_THREADS": str(inter_op)}
@@ -246,8 +267,8 @@ class RaySessionPool(DispatchedPool):
             "model_name": options.model.name if isinstance(options.model, StoredModel) else None,
         }
 
-    def _start_worker(self, number: int) -> tuple[Any, Any]:
-        options, model = self._pool_options, self._pool_options.model
+    def __call__(self, number: int) -> tuple[Any, Any]:
+        options, model = self._options, self._options.model
         stored = isinstance(model, StoredModel)
         arguments = model.arguments if isinstance(model, StoredModel) else options.model_arguments
         plan = None if isinstance(options.plan, Mapping) else options.plan
@@ -258,10 +279,5 @@ class RaySessionPool(DispatchedPool):
             where = {"label_selector": {"ray.io/node-id": f"!in({','.join(lost)})"}}
         actor = self._actor_class.options(**self._actor_options, **where).remote()
         files = [cast(Any, model).reference] if stored else []
-        versions = self._read_versions, self._versions
+        versions = self._read_versions, self.versions
         return actor, actor.set_up.remote(*versions, self._payload, stream, buffers, *files)
-
-    def _new_job(
-        self, options: JobOptions, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int
-    ) -> RayJob:
-        return RayJob(ProcessFuture(), fn, args, kwargs, options, number)

@@ -8,7 +8,8 @@
 
 A new thread for each job is what keeps jobs apart: TensorFlow keeps the default graph, the default session and eager
 mode in thread-local stacks, and a job that leaves something on them takes it away with its thread. A worker that stays
-is checked after each job, and replaced when its stacks are not as they were.
+is checked after each job, and replaced when its stacks are not as they were. While it waits for a job it does not hold
+the pool: one that is dropped is garbage then, and its workers end.
 
 When a job's time is up its Future fails, its session is closed, which ends a run that waits, and another worker takes
 its worker's place. Nothing is raised in the thread: an exception that comes from outside can strike anywhere, in the
@@ -24,6 +25,7 @@ import dataclasses
 import itertools
 import logging
 import os
+import queue
 import threading
 import weakref
 from collections import deque
@@ -109,6 +111,7 @@ class ThreadSessionPool(SessionPool):
         self._initargs = initargs
         # Under _condition: jobs not taken, threads that may take one, how many of those wait, threads given up.
         self._waiting: deque[PoolJob] = deque()
+        self._wakes: queue.SimpleQueue[ThreadSessionPool | None] = queue.SimpleQueue()  # what idle workers wait for
         self._workers: set[threading.Thread] = set()
         self._idle = 0
         self._leaving: set[threading.Thread] = set()  # at their last lines, or at a Future's callbacks
@@ -119,6 +122,7 @@ class ThreadSessionPool(SessionPool):
         self._thread_numbers = itertools.count()
         self._accounts.stuck_threads = self._stuck_threads
         _pools.add(self)
+        weakref.finalize(self, _end_workers, self._workers, self._wakes).atexit = False
 
     # -- workers ---------------------------------------------------------------------------------------------------
 
@@ -134,52 +138,64 @@ class ThreadSessionPool(SessionPool):
 
     def _dispatch(self) -> None:
         """Starts workers for waiting jobs; with the lock held."""
-        if self._idle:
-            self._condition.notify(len(self._waiting))
-        while len(self._waiting) > self._idle and len(self._workers) < self._most_workers:
-            thread = threading.Thread(target=self._work, name=f"{self.name}-{next(self._thread_numbers)}", daemon=True)
-            thread.start()  # it waits for the lock
-            self._workers.add(thread)
-            self._idle += 1  # it will take a job; counted down when it does
+        try:
+            while len(self._waiting) > self._idle and len(self._workers) < self._most_workers:
+                name = f"{self.name}-{next(self._thread_numbers)}"
+                thread = threading.Thread(target=_work, args=(self._wakes,), name=name, daemon=True)
+                thread.start()
+                self._workers.add(thread)
+                self._idle += 1  # it will take a job; counted down when it does
+        finally:
+            self._wake(min(len(self._waiting), self._idle))
 
-    def _take(self) -> PoolJob | None:
-        """The next job; None when there will be none."""
-        with self._condition:
-            while not self._waiting and not self._shut:
-                self._condition.wait()
-            self._idle -= 1
-            return self._waiting.popleft() if self._waiting else None
+    def _wake(self, workers: int) -> None:
+        for _ in range(workers):
+            self._wakes.put(self)
 
-    def _work(self) -> None:
-        """Takes jobs and runs them, until there will be none or this thread is not one of the workers any more."""
+    def _take_jobs(self, session: GraphSession | None) -> tuple[bool, GraphSession | None]:
+        """Runs jobs in a worker while there are any. Returns whether the worker stays, and its session then."""
         me = threading.current_thread()
-        session: GraphSession | None = None
+        stays = False
         try:
             while True:
-                job = self._take()
-                if job is None:
-                    return
+                with self._condition:
+                    stays = not self._waiting and not self._shut
+                    if stays:
+                        return True, session
+                    self._idle -= 1
+                    if not self._waiting:
+                        return False, None
+                    job = self._waiting.popleft()
                 if self._start(job):
                     session = self._run(me, job, session)
                 if session is None:
-                    return  # a new thread for the next job
+                    return False, None  # a new thread for the next job
                 with self._condition:
                     if me not in self._workers:
-                        return
+                        return False, None
                     self._idle += 1
         finally:
-            if session is not None:
-                self._close(session)
-            with self._condition:
-                self._workers.discard(me)
-                self._leaving = {thread for thread in self._leaving if thread.is_alive()} | {me}
-                closing = self._given_up.pop(me, None)
-                self._stuck.discard(me)
-                if closing is not None:
-                    self._leaving.add(closing)
-                if self._waiting:
-                    self._dispatch()
-                self._condition.notify_all()
+            if not stays:
+                self._leave(me, session)
+
+    def _leave(self, me: threading.Thread, session: GraphSession | None) -> None:
+        """The end of a worker: there will be no more jobs, or it is not one of the workers any more."""
+        if session is not None:
+            self._close(session)
+        with self._condition:
+            self._workers.discard(me)
+            self._leaving = {thread for thread in self._leaving if thread.is_alive()} | {me}
+            closing = self._given_up.pop(me, None)
+            self._stuck.discard(me)
+            if closing is not None:
+                self._leaving.add(closing)
+            if not self._workers:
+                with contextlib.suppress(queue.Empty):  # they hold the pool
+                    while True:
+                        self._wakes.get_nowait()
+            if self._waiting:
+                self._dispatch()
+            self._condition.notify_all()
 
     def _start(self, job: PoolJob) -> bool:
         news = News()
@@ -353,7 +369,7 @@ class ThreadSessionPool(SessionPool):
             cancelled = list(self._waiting) if cancel_futures else []
             if cancel_futures:
                 self._waiting.clear()
-            self._condition.notify_all()
+            self._wake(len(self._workers))
         for job in cancelled:
             job.future.cancel()
         me = threading.current_thread()
@@ -421,7 +437,27 @@ def leave(defaults: contextlib.AbstractContextManager[Any]) -> bool:
     return tf.get_default_session() is None
 
 
+def _work(wakes: queue.SimpleQueue[ThreadSessionPool | None]) -> None:
+    """Work for the pool that is in ``wakes``, whenever it is; None when it was dropped."""
+    session: GraphSession | None = None
+    stays = True
+    while stays and (pool := wakes.get()) is not None:
+        stays, session = pool._take_jobs(session)
+        del pool
+    if session is not None:
+        session.close()
+
+
+def _end_workers(workers: set[threading.Thread], wakes: queue.SimpleQueue[ThreadSessionPool | None]) -> None:
+    """End the workers of a pool that was dropped, all of them idle. Takes no lock: it may run inside any statement."""
+    _ending.update(workers)
+    for _ in workers:
+        wakes.put(None)
+
+
 _pools: weakref.WeakSet[ThreadSessionPool] = weakref.WeakSet()
+#: Workers of pools that were dropped.
+_ending: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def _forget_inherited() -> None:
@@ -445,5 +481,7 @@ def _at_exit() -> None:
         pool.interrupt()
         pool._end(True, False, STRAGGLER_SECS)
         stuck = stuck or bool(pool.statistics().stuck_threads)
+    for thread in list(_ending):
+        thread.join(STRAGGLER_SECS)
     if stuck:
         skip_destructors()
