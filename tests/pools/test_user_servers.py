@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ import pytest
 from support import wait_for
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError
-from tf1sessions.pools import user_servers
+from tf1sessions.pools import fork_server, user_servers
 from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
 from tf1sessions.pools.messages import socket_address
 from tf1sessions.pools.user_servers import UserServer
@@ -35,6 +37,7 @@ PRELOAD = ("what_is_preloaded:preload",)
 TARGET = "what_is_preloaded:execute"
 
 MODULE = """
+import contextlib
 import json
 import os
 import resource
@@ -398,3 +401,74 @@ def test_nonsense_does_no_harm(user: User) -> None:
                 connection.connect(address)
             connection.sendall(words)
     assert user.run()["marks"] == ["show"] and user.status()["callers"] == 2
+
+
+@contextlib.contextmanager
+def impostor(path: Path, answer: bytes | None, backlog: int = 8) -> Iterator[None]:
+    """Another process behind the socket of a server: it gives this answer to each caller, or none and reads nothing."""
+    path.parent.mkdir(mode=0o700)
+    over = threading.Event()
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+        with socket_address(path) as address:
+            listener.bind(address)
+            listener.listen(backlog)
+            if not backlog:
+                stack.enter_context(socket.socket(socket.AF_UNIX)).connect(address)
+
+        def serve() -> None:
+            while not over.is_set():
+                connection = stack.enter_context(listener.accept()[0])
+                with contextlib.suppress(OSError):
+                    connection.sendall(answer or b"")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        if answer is not None:
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if answer is not None:
+                with socket.socket(socket.AF_UNIX) as last, socket_address(path) as address:
+                    last.connect(address)
+                thread.join(30)
+            path.unlink()
+
+
+def _framed(body: bytes) -> bytes:
+    return len(body).to_bytes(4, "big") + body
+
+
+@pytest.mark.parametrize(
+    "answer, backlog, note",
+    [
+        pytest.param(None, 8, "it did not answer in 0.3 seconds", id="silence"),
+        pytest.param(None, 0, "takes no calls", id="no room for a call"),
+        pytest.param(b"\xff\xff\xff\xffxy", 8, "it did not answer in 0.3 seconds", id="the beginning of much"),
+        pytest.param(_framed(b"junk"), 8, "is no message: JSONDecodeError", id="no JSON"),
+        pytest.param(_framed(b"\x80abc"), 8, "is no message: UnicodeDecodeError", id="no text"),
+        pytest.param(_framed(b"[1]"), 8, "is no message: ValueError", id="no mapping"),
+        pytest.param(_framed(b"{}"), 8, "is no message: KeyError", id="no event"),
+        pytest.param(_framed(b'{"event": "ready"}'), 8, "is no message: KeyError", id="no pid"),
+        pytest.param(_framed(b'{"event": "x", "job": []}'), 8, "is no message: TypeError", id="no number"),
+    ],
+)
+def test_another_process_behind_the_socket_costs_a_note(
+    user: User, monkeypatch: pytest.MonkeyPatch, answer: bytes | None, backlog: int, note: str
+) -> None:
+    monkeypatch.setattr(fork_server, "_ANSWER_SECS", 0.3)
+    monkeypatch.setattr(user_servers, "_CALL_SECS", 0.3)
+    raised: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    with impostor(user.named().path, answer, backlog):
+        assert user.run()["marks"] == ["show"]
+    (found,) = user.notes
+    assert found.startswith("the warm server is not used: ") and note in found
+    assert not raised
+
+
+def test_a_question_to_another_process_names_it(user: User) -> None:
+    with impostor(user.named().path, _framed(b"junk")):
+        with pytest.raises(UnsupportedEnvironmentError, match="no warm server"):
+            user_servers.running()

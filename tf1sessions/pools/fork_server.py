@@ -51,6 +51,7 @@ from tf1sessions.pools.workers import (
 __all__ = ["WorkerHandle", "WorkerResult", "WorkerServer", "WorkerSpec"]
 
 _START_SECS = 300.0  # for the server to import what it preloads, on a slow shared disk too; arbitrary
+_ANSWER_SECS = 60.0  # for the first answer of a user's server, which may be loading; to import all here takes less
 _CLOSE_SECS = 15.0  # for the server to end its workers, which takes it at most about 11; then it is killed
 
 
@@ -497,8 +498,19 @@ class _UserLink(_ServerLink):
 
     def wait_accepted(self, timeout: float) -> bool:
         """Wait until it has answered. False when it serves this process not."""
-        self._ready.wait(timeout)
+        if not self._ready.wait(min(timeout, _ANSWER_SECS)):
+            self.refused = (f"it did not answer in {_ANSWER_SECS:g} seconds",)
+            self._kill()
+            self._reader.join()
         return not self.refused
+
+    def _take_messages(self) -> None:
+        try:
+            super()._take_messages()
+        except (ValueError, TypeError, LookupError) as error:
+            if self.pid is not None:
+                raise
+            self.refused = (f"what it answered is no message: {error!r:.200}",)  # another process has its socket
 
     def _on_event(self, event: str, message: Mapping[str, Any]) -> None:
         if event == "turned away":
@@ -510,7 +522,8 @@ class _UserLink(_ServerLink):
         return None  # known to its parent alone
 
     def _kill(self) -> None:
-        self._control.shutdown(socket.SHUT_RDWR)  # the reader hears of it, and so does the server, when it can
+        with contextlib.suppress(OSError):  # it has ended
+            self._control.shutdown(socket.SHUT_RDWR)  # the reader hears of it, and so does the server, when it can
         if self.pid is not None:
             job_processes.kill_marked(self._token)
 

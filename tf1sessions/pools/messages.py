@@ -26,7 +26,11 @@ def send(control: socket.socket, message: Mapping[str, Any], fds: Iterable[int] 
 
 
 def receive(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
-    """Wait for one message; ``(None, [])`` when the other side is gone. The descriptors are the caller's to close."""
+    """Wait for one message; ``(None, [])`` when the other side is gone. The descriptors are the caller's to close.
+
+    Raises:
+        ValueError: What came is no message.
+    """
     fds: list[int] = []
     try:
         header, fds = _receive_exactly(control, 4)
@@ -35,7 +39,14 @@ def receive(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
         for fd in fds:
             os.close(fd)
         return None, []
-    message: dict[str, Any] = json.loads(body)
+    try:
+        message = json.loads(body)
+        if not isinstance(message, dict):
+            raise ValueError(f"{message!r:.80} is no message")
+    except ValueError:
+        for fd in fds:
+            os.close(fd)
+        raise
     return message, fds
 
 

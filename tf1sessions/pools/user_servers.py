@@ -41,6 +41,7 @@ PRELOADS = {
 """The functions that the servers preload, by the servers' names."""
 
 _VARIABLE = "TF1SESSIONS_WARM"
+_CALL_SECS = 10.0  # until a call is taken, and what is said with it, by the system mostly; arbitrary
 _ANSWER_SECS = 10.0  # for a question that is answered at once, unless the server preloads; arbitrary
 _SOCKET_SECS = 1.0  # between the lock that keeps others from starting and the socket, which takes no time; arbitrary
 _POLL_SECS = 0.01
@@ -73,6 +74,7 @@ class UserServer(NamedTuple):
         hello = {"do": "serve", "mark": server_mark(token, 0), "env": dict(env), "surroundings": surroundings()}
         with contextlib.suppress(OSError):  # it has ended, which the reader of this socket finds out
             messages.send(connection, hello)
+        _limit_sending(connection, 0)
         return UserCall(self, token, connection)
 
     def start(self, env: Mapping[str, str], idle_secs: float = IDLE_SECS) -> bool:
@@ -119,6 +121,7 @@ class UserServer(NamedTuple):
 
         Raises:
             TimeoutError: It does not answer in 10 seconds; it may still be loading.
+            UnsupportedEnvironmentError: Its answer is none: another process has its socket.
         """
         connection = self._call()
         if connection is None:
@@ -126,17 +129,26 @@ class UserServer(NamedTuple):
         with connection:
             connection.settimeout(_ANSWER_SECS)
             messages.send(connection, {"do": what})
-            answer, _ = messages.receive(connection)
+            try:
+                answer, _ = messages.receive(connection)
+            except ValueError as error:
+                raise UnsupportedEnvironmentError(
+                    f"What answers is no warm server: {error}", where=str(self.path), next_step="Remove this socket."
+                ) from error
         return answer
 
     def _call(self) -> socket.socket | None:
         connection = socket.socket(socket.AF_UNIX)
+        _limit_sending(connection, _CALL_SECS)
         try:
             with messages.socket_address(self.path) as address:
                 connection.connect(address)
         except (FileNotFoundError, ConnectionRefusedError):
             connection.close()
             return None
+        except BlockingIOError as error:
+            connection.close()
+            raise TimeoutError(f"the process at {self.path} takes no calls") from error
         except BaseException:
             connection.close()
             raise
@@ -224,6 +236,11 @@ def folder(make: bool = False) -> Path:
     if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o077:
         raise PermissionError(f"{path} is not a folder that only you can enter ({where}). Remove it; or: {step}")
     return path
+
+
+def _limit_sending(connection: socket.socket, secs: float) -> None:
+    """Let a call, and what is sent, wait no longer than this for the other side; 0 is no limit."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(secs), int(secs % 1 * 1e6)))
 
 
 def _temporary_folder() -> str:
