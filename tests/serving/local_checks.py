@@ -314,14 +314,36 @@ def check_deadlines() -> None:
         first = client.request("wait").submit()
         wait_for(lambda: os.path.exists("waiting"), "the first to run")
         error = raises(DeadlineError, lambda: client.request("step")(x=[1.0], deadline_secs=0.2))
-        assert "waited for others" in str(error), error
+        assert "waited for 'wait', which has run for" in str(error), error
         stop = raises(DeadlineError, lambda: client.request("nothing")(deadline_secs=0.1))
-        assert "waited for others" in str(stop), stop
+        assert "waited for 'wait'" in str(stop), stop
         assert not first.done()
         server = _SERVERS.pop("server")
         os.kill(server.pid, signal.SIGKILL)  # its request waits for long
         raises(PeerGoneError, first.result, 30)
     server.close()
+
+
+def check_a_function_that_goes_on_after_its_deadline() -> None:
+    """Its client hears of it from the server, on a connection that stays; the server says what still runs."""
+
+    def requests(gs: Any) -> dict[str, Any]:
+        notes = Notes()
+        logging.getLogger("tf1sessions.serving").addHandler(notes)
+        return {
+            "hold": lambda: wait_for(lambda: os.path.exists("let go"), "the client", 60) and None,
+            "notes": lambda: np.array(notes.texts),
+        }
+
+    with t1.SessionServer(requests=requests) as server, server.client() as client:
+        error = raises(DeadlineError, lambda: client.request("hold")(deadline_secs=0.2))
+        assert "'hold' did not end within 0.2 s, and goes on" in str(error), error
+        error = raises(DeadlineError, lambda: client.request("notes")(deadline_secs=0.2))
+        assert "waited for 'hold', which has run for" in str(error), error
+        assert len(client._free) == 1
+        Path("let go").touch()
+        first, last = client.request("notes")().tolist()
+        assert b"'hold' goes on after its 0.2 s" in first and b"'hold' has ended after" in last, (first, last)
 
 
 def check_a_client_that_dies() -> None:

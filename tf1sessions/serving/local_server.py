@@ -3,16 +3,20 @@
 ::
 
     accept ──▶ let_in() (local_handshake.py) ──▶ Channel ──▶ one message ──▶ a model, or a named request ──▶ answer
+                                                             one thread runs the named requests ──┘
 
 A client waits for each answer before it sends the next message on that connection; a client with several threads has
-several connections. What becomes of a client costs its own connection only.
+several connections. What becomes of a client costs its own connection only. A named request that still runs at its
+deadline is answered then, and goes on: no function can be ended from outside.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import logging
 import os
+import queue
 import socket
 import threading
 import time
@@ -54,7 +58,8 @@ class LocalServer:
         self._service = service
         self._key = key
         self._requests = dict(requests or {})
-        self._one_at_a_time = threading.Lock()  # held while a named request runs
+        self._named: queue.SimpleQueue[_NamedRequest | None] = queue.SimpleQueue()
+        self._runs: _NamedRequest | None = None  # which of them
         self._path = os.path.join(folder, SOCKET)
         self._lock = threading.Lock()  # protects what stands below it
         self._idle = threading.Condition(self._lock)
@@ -69,6 +74,8 @@ class LocalServer:
             self._listener.bind(address)
         self._listener.listen(128)
         self._accepting = threading.Thread(target=self._accept, name="tf1sessions-accept", daemon=True)
+        self._running = threading.Thread(target=self._run_named, name="tf1sessions-requests", daemon=True)
+        self._running.start()
         self._accepting.start()
 
     def close(self, drain_secs: float = 30.0) -> None:
@@ -88,7 +95,8 @@ class LocalServer:
             channels, threads = list(self._channels), list(self._threads)
         for channel in channels:
             channel._shut_down()
-        for thread in threads:
+        self._named.put(None)
+        for thread in (*threads, self._running):
             thread.join(max(0.1, until - time.monotonic()))
 
     def _accept(self) -> None:
@@ -194,15 +202,21 @@ class LocalServer:
         """The result of a named request."""
         if not isinstance(name, str) or name not in self._requests:
             raise NotFound(f"there is no request {name!r:.100}; there are {', '.join(self._requests) or 'none'}")
-        until = time.monotonic() + (secs or self._service.limits.deadline_secs)
-        if not self._one_at_a_time.acquire(timeout=until - time.monotonic()):
-            raise DeadlineError(f"the request {name!r} waited for others, and was not run", where="deadline_secs")
-        try:
-            result = self._requests[name](max(0.001, until - time.monotonic()), **arrays)
-        except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:  # which would end this connection alone
-            raise WorkError(f"{type(error).__name__}: {error}", where=f"the request {name!r}") from error
-        finally:
-            self._one_at_a_time.release()
+        request = _NamedRequest(name, arrays, secs or self._service.limits.deadline_secs)
+        self._named.put(request)
+        with contextlib.suppress(concurrent.futures.TimeoutError):
+            request.future.exception(request.secs)
+        if request.future.cancel():
+            other = self._runs
+            behind = f"{other.name!r}, which has run for {other.ran():.0f} s" if other is not None else "others"
+            raise DeadlineError(f"the request {name!r} waited for {behind}, and was not run", where="deadline_secs")
+        if not request.future.done():
+            request.late = True
+            logger.warning("the request %r goes on after its %g s, and others wait for it", name, request.secs)
+            raise DeadlineError(
+                f"the request {name!r} did not end within {request.secs:g} s, and goes on", where="deadline_secs"
+            )
+        result = request.future.result()
         if result is None:
             return {"form": "none"}, {}
         if isinstance(result, Mapping):
@@ -210,6 +224,49 @@ class LocalServer:
         if isinstance(result, (tuple, list)):
             return {"form": "list", "length": len(result)}, _listed(enumerate(result))
         return {"form": "one"}, {"": as_array(result)}
+
+    def _run_named(self) -> None:
+        """The thread of the named requests."""
+        while (request := self._named.get()) is not None:
+            if not request.future.set_running_or_notify_cancel():
+                continue
+            self._runs = request
+            request.run(self._requests[request.name])
+            self._runs = None
+            if request.late:
+                logger.warning("the request %r has ended after %.0f s", request.name, request.ran())
+
+
+class _NamedRequest:
+    """A call of a named request. ``late``: it was answered before it ended."""
+
+    def __init__(self, name: str, arrays: Mapping[str, Any], secs: float) -> None:
+        self.name = name
+        self.arrays = arrays
+        self.secs = secs
+        self.until = time.monotonic() + secs
+        self.begun = self.until
+        self.future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        self.late = False
+
+    def run(self, function: Callable[..., Any]) -> None:
+        """Give the future what the function gives or raises."""
+        self.begun = time.monotonic()
+        arrays, self.arrays = self.arrays, {}
+        try:
+            result = function(max(0.001, self.until - self.begun), **arrays)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:  # which would end a thread of the server
+            text = f"{type(error).__name__}: {error}"
+            self.future.set_exception(WorkError(text, where=f"the request {self.name!r}"))
+        except BaseException as error:  # noqa: BLE001 - it is the client's
+            self.future.set_exception(error)
+        else:
+            del arrays  # the client can have its shared memory for its next request
+            self.future.set_result(result)
+
+    def ran(self) -> float:
+        """For how long, in seconds."""
+        return time.monotonic() - self.begun
 
 
 def _listed(values: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
