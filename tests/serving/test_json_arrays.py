@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 
 import ml_dtypes
@@ -77,3 +78,41 @@ def test_what_does_not_fit_is_refused(value, dtype):
 def test_a_value_that_is_named_twice_is_refused(body):
     with pytest.raises(RequestError, match=r"JSON Parse error: an object names '(instances|x|b64)' twice"):
         json_arrays.parse(body)
+
+
+def test_what_is_large_is_encoded_in_pieces_as_the_whole_would_be(monkeypatch):
+    """The longest call of `json` is short, as no other thread of the interpreter runs during it."""
+    monkeypatch.setattr(json_arrays, "_PIECE", 7)
+    longest = 0
+
+    def dumps(value, **options):
+        nonlocal longest
+        text = json.dumps(value, **options)
+        longest = max(longest, text.count(",") + 1)
+        return text
+
+    monkeypatch.setattr(json_arrays, "json", types.SimpleNamespace(dumps=dumps))
+    values = {
+        "long": np.arange(50),
+        "wide": np.linspace(0, 1, 60).reshape(2, 30),
+        "deep": np.arange(64).reshape(2, 1, 2, 16) % 2 == 0,
+        "none": np.zeros([0, 3]),
+        "texts": ["é" * 40, *"abcdefghijkl"],
+        "rows": [{"a": [number, 1], "b": {"b64": "eA=="}} for number in range(9)],
+        "small": [1.5, float("nan"), None, True],
+        "one": "x" * 1000,
+        "ragged": [[], [1] * 9],
+    }
+    for value in (*values.values(), values, list(values.values())):
+        assert json_arrays.encoded(value) == json.dumps(value, default=np.ndarray.tolist).encode()
+    assert longest <= 2 * 7
+
+
+@pytest.mark.parametrize("write", [json_arrays.outputs_as_rows, json_arrays.outputs_as_columns])
+def test_large_outputs_are_written_as_small_ones_are(monkeypatch, write):
+    array = np.random.default_rng(1).normal(size=(30, 5)).astype(np.float32)
+    for outputs in ({"y": array}, {"y": array, "z": array[:, 0] > 0}):
+        small = json_arrays.encoded(write(outputs))
+        monkeypatch.setattr(json_arrays, "_PIECE", 7)
+        assert json_arrays.encoded(write(outputs)) == small
+        monkeypatch.undo()

@@ -247,7 +247,7 @@ def _encode(
         else:
             one["data"] = _json_data(array)
         listed.append(one)
-    head = json.dumps({**header, "outputs": listed}).encode("utf-8")
+    head = json_arrays.encoded({**header, "outputs": listed})
     return EncodedAnswer(b"".join([head, *pieces]), len(head) if pieces else None)
 
 

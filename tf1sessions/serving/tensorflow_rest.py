@@ -5,7 +5,6 @@ Shapes and messages are those of its documentation: https://www.tensorflow.org/t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,10 +66,11 @@ def _read(served: ServedModel, method: str, body: bytes) -> tuple[Signature, jso
 
 def _written(method: str, outputs: Mapping[str, NDArray[Any]], in_rows: bool) -> bytes:
     if method == "classify":
-        return _encoded({"results": examples.classes_and_scores(outputs)})
+        return json_arrays.encoded({"results": examples.classes_and_scores(outputs)})
     if method == "regress":
-        return _encoded({"results": examples.regressed(outputs)})
-    return _encoded(json_arrays.outputs_as_rows(outputs) if in_rows else json_arrays.outputs_as_columns(outputs))
+        return json_arrays.encoded({"results": examples.regressed(outputs)})
+    write = json_arrays.outputs_as_rows if in_rows else json_arrays.outputs_as_columns
+    return json_arrays.encoded(write(outputs))
 
 
 def status(found: list[VersionStatus]) -> bytes:
@@ -83,7 +83,7 @@ def status(found: list[VersionStatus]) -> bytes:
         }
         for each in found
     ]
-    return _encoded({"model_version_status": listed})
+    return json_arrays.encoded({"model_version_status": listed})
 
 
 def metadata(served: ServedModel) -> bytes:
@@ -96,7 +96,7 @@ def metadata(served: ServedModel) -> bytes:
         }
         for name, signature in served.model.signatures.items()
     }
-    return _encoded(
+    return json_arrays.encoded(
         {
             "model_spec": {"name": served.name, "signature_name": "", "version": str(served.version)},
             "metadata": {"signature_def": {"signature_def": signatures}},
@@ -115,8 +115,3 @@ def _infos(specs: Mapping[str, TensorSpec]) -> dict[str, Any]:
             "name": spec.tensor,
         }
     return found
-
-
-def _encoded(value: Any) -> bytes:
-    """JSON, with NaN and infinities as TensorFlow Serving writes them."""
-    return json.dumps(value).encode("utf-8")
