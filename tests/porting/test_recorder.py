@@ -293,6 +293,25 @@ def test_threads_that_outlast_the_script_are_recorded(record: Any) -> None:
         assert [call.thread for call in trace.calls if call.kind.fetches == ("late:0",)] == ["late"] * 3
 
 
+@pytest.mark.parametrize("before", [RUN, "sess = BaseSession()\n"], ids=["after others", "alone"])
+def test_runs_of_functions_of_atexit_are_recorded(record: Any, before: str) -> None:
+    text = before + "import atexit\natexit.register(lambda: print(sess.run('late:0', ('x:0',))))\n"
+    done = record(text)
+    assert done.stdout.endswith("1.0\n") and done.stderr.endswith("calls in trace.npz, 0.0 MB\n"), done
+    with record.trace() as trace:
+        assert [call.kind.fetches for call in trace.calls][-1:] == [("late:0",)]
+        assert trace.ended == {"how": "done", "code": 0}
+    assert sorted(path.name for path in record.folder.iterdir()) == ["home", "scripts", "trace.npz"]
+
+
+@pytest.mark.parametrize("own", ["None", "lambda *args, **options: 1 / 0", "lambda *args, **options: ['no', 'file']"])
+def test_a_script_may_have_an_open_of_its_own(record: Any, own: str) -> None:
+    done = record(f"import builtins\nbuiltins.open = {own}\n" + RUN)
+    assert done.returncode == 0, done.stderr
+    with record.trace() as trace:
+        assert trace.count == 1 and any(trace.sources.values())
+
+
 def test_a_forked_child_notes_nothing_and_harms_nothing(record: Any) -> None:
     text = RUN + "import os\npid = os.fork()\nsess.run('b:0')\n"
     text += "if pid:\n    print(os.waitpid(pid, 0)[1])\n    sess.run('c:0')\n"

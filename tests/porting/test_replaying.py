@@ -10,8 +10,9 @@ import pytest
 from support import ROOT
 
 from tf1sessions.errors import ScriptUsageError, UsageError
-from tf1sessions.porting import traces
+from tf1sessions.porting import replaying, traces
 from tf1sessions.porting.replaying import replay
+from tf1sessions.porting.rewriting import verification
 from tf1sessions.porting.trace_comparison import TraceComparison, compare
 from tf1sessions.scripts.jobs import Job
 
@@ -127,3 +128,31 @@ def test_a_script_that_runs_no_session_is_named(
 def test_what_a_trace_cannot_give(golden: traces.Trace, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a trace cannot give 'luck'.*variables, feeds, seeds"):
         replay(golden, SCRIPT, out=tmp_path / "today.npz", given=["luck"])
+
+
+LATE = """
+import atexit
+import tensorflow.compat.v1 as tf
+
+tf.disable_eager_execution()
+x = tf.placeholder(tf.float32, [])
+y = tf.identity(x * 2.0, name="y")
+session = tf.Session()
+atexit.register(lambda: print(session.run(y, {x: 2.0})))
+session.run(y, {x: 1.0})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", [False, True], ids=["as a script", "as a ported program"])
+def test_runs_of_functions_of_atexit_are_recorded(tmp_path: Path, null: tuple[int, int, int], plain: bool) -> None:
+    script, out = tmp_path / "late.py", tmp_path / "late.npz"
+    script.write_text(LATE, encoding="utf-8")
+    job = Job(script=str(script))
+    if plain:
+        wanted = replaying.recording(out, job.shown, job.args, job.path) | {"script": job.shown, "arguments": []}
+        assert verification._run_plain("plain_run", wanted, str(tmp_path), {}, 120) == 0
+    else:
+        replaying.record(job, out=out, stdio=null).trace.close()
+    with traces.read(out) as trace:
+        assert [float(step.fetches["y:0"]) for step in traces.steps(trace)] == [2.0, 4.0]

@@ -11,7 +11,8 @@ Data flow::
 
     the program --> BaseSession._do_run, _make_callable_from_options, close: the hooks below
                       `-> Recorder --> a _Series for each tensor --> _Spool, a file beside the trace
-    the program ends, however it does --> Recorder.finish --> the trace, whole or not at all
+    the program ends, however it does --> Recorder.finish --> the trace, whole or not at all; once more, where functions
+                                      that it gave to atexit have run sessions
 
 The trace, version 1, is an ``.npz`` of plain arrays; ``np.load(path, allow_pickle=False)`` reads it:
 
@@ -32,6 +33,7 @@ K counts the pieces of an array that grew, from 0. The file is written for Pytho
 from __future__ import print_function
 
 import argparse
+import atexit
 import collections
 import copy
 import errno
@@ -54,6 +56,8 @@ import zipfile
 import zlib
 
 import numpy as np
+
+_open = open  # a program may put something of its own in its place
 
 FORMAT = "tf1sessions trace"
 VERSION = 1
@@ -527,7 +531,7 @@ class _Places(object):
 def _lines_of(path):
     """The lines of a file without what is before and after them; none where it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with _open(path, "rb") as file:
             return [line.strip() for line in file.read().splitlines()]
     except (IOError, OSError):
         return []
@@ -790,6 +794,7 @@ class Recorder(object):
         self._calls = []
         self._call_pieces = 0
         self.calls = 0
+        self.finished = ()  # how many of them there were in finish(), and how the program had ended
         self._calls_left_out = 0
         self._threads = collections.OrderedDict()
         self._errors = collections.OrderedDict()
@@ -1158,6 +1163,7 @@ class Recorder(object):
                 session = about.session()
                 if session is not None and not session._closed and self._stopped is None:
                     self.session_ends(session, for_good=False)
+            self.finished = self.calls, ended
             if not self.calls:
                 return False
             try:
@@ -1170,6 +1176,10 @@ class Recorder(object):
             self._spool.add("index", np.frombuffer(text, np.uint8))
             self.out = self._spool.write()
         return True
+
+    def is_late(self):
+        """Whether calls were noted after finish()."""
+        return self.here() and bool(self.finished) and self.calls > self.finished[0]
 
     def close(self):
         """Takes the hooks out and removes what is beside the trace. Idempotent."""
@@ -1362,7 +1372,7 @@ def _run(path):
     main.__dict__.update(__file__=path, __builtins__=sys.modules.get("builtins") or sys.modules["__builtin__"])
     sys.modules["__main__"] = main
     try:
-        with open(path, "rb") as file:
+        with _open(path, "rb") as file:
             code = compile(file.read(), path, "exec", 0, True)
         _kept.append(code)
         exec(code, main.__dict__)
@@ -1484,7 +1494,7 @@ def _check_script(path):
         what = "it is a folder" if os.path.isdir(path) else "there is no such file"
         raise RecorderError("cannot run %s: %s." % (path, what))
     try:
-        with open(path, "rb") as file:
+        with _open(path, "rb") as file:
             compile(file.read(), path, "exec", 0, True)
     except (IOError, OSError) as error:
         raise RecorderError("cannot run %s: %s." % (path, error.strerror))
@@ -1548,11 +1558,19 @@ def main(argv=None):
     sys.path[0] = os.path.dirname(os.path.abspath(asked.script))
     _replace_handlers(signal.SIG_DFL, _terminate)
     stop_watching = _watch_signals(lambda signum: _end_unheard(recorder, asked, signum))
+    atexit.register(_end, recorder, asked, stop_watching)  # called after the functions that the program registers
     try:
         return _record(recorder, asked)
     except KeyboardInterrupt:
         _say("interrupted while the trace was written; there is none.")
         return 130
+
+
+def _end(recorder, asked, stop_watching):
+    """Writes the trace again where more has been noted since, and removes what is beside it."""
+    try:
+        if recorder.is_late():
+            _write_trace(recorder, asked, recorder.finished[1])
     finally:
         stop_watching()
         recorder.close()

@@ -12,6 +12,7 @@ of which there is no trace yet.
 
 from __future__ import annotations
 
+import atexit
 import collections
 import contextlib
 import dataclasses
@@ -204,10 +205,17 @@ def _arguments(trace: Trace, args: Sequence[str] | None) -> Sequence[str]:
 
 def execute(payload: Mapping[str, Any]) -> int:
     """As :func:`tf1sessions.scripts.program.execute`, and writes the trace that ``payload["recording"]`` asks for."""
-    with contextlib.ExitStack() as stack:
-        guided = stack.enter_context(Guided.opened(payload["recording"]))
-        exit_code = program.execute(payload, guided.start, guided.write, guided.raised)
-        guided.write(exit_code)  # with what the program's threads have done since
+    exit_code = 1
+    stack = contextlib.ExitStack()
+    guided = stack.enter_context(Guided.opened(payload["recording"]))
+
+    def end() -> None:
+        with stack:
+            guided.write(exit_code)  # with what functions of atexit have done since
+
+    atexit.register(end)  # before the program registers its own: called after these
+    exit_code = program.execute(payload, guided.start, guided.write, guided.raised)
+    guided.write(exit_code)  # with what the program's threads have done since
     return exit_code
 
 

@@ -6,6 +6,8 @@ before (``TF_USE_LEGACY_KERAS``) counts as it will without the recorder.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -29,14 +31,22 @@ def main(wanted: Mapping[str, Any]) -> int:
     """
     sys.argv = [wanted["script"], *wanted["arguments"]]
     sys.path.insert(0, os.path.dirname(os.path.abspath(wanted["script"])))
-    with Guided.opened(wanted) as guided:
-        sys.meta_path.insert(0, AfterImport("tensorflow", guided.hook_tensorflow))
-        sys.meta_path.insert(0, AfterImport("tf1sessions.porting.legacy_graph", guided.hook_legacy_graphs))
-        guided.seed_python()
-        error = recorder._run(os.path.abspath(wanted["script"]))  # Python gives __main__.__file__ in full
-        ended = recorder.how_it_ended(error)
-        if error is not None:
-            recorder._report(error)
-        if guided.here():  # and no child that the program has forked
-            guided.finish(ended)
+    stack = contextlib.ExitStack()
+    guided = stack.enter_context(Guided.opened(wanted))
+
+    def end() -> None:
+        with stack:
+            if guided.is_late():
+                guided.finish(ended)
+
+    atexit.register(end)  # called after what the program registers
+    sys.meta_path.insert(0, AfterImport("tensorflow", guided.hook_tensorflow))
+    sys.meta_path.insert(0, AfterImport("tf1sessions.porting.legacy_graph", guided.hook_legacy_graphs))
+    guided.seed_python()
+    error = recorder._run(os.path.abspath(wanted["script"]))  # Python gives __main__.__file__ in full
+    ended = recorder.how_it_ended(error)
+    if error is not None:
+        recorder._report(error)
+    if guided.here():  # and no child that the program has forked
+        guided.finish(ended)
     return int(ended["code"])
