@@ -134,3 +134,24 @@ def test_what_nohup_ignores_stays_ignored() -> None:
     with ready("ready(); os.kill(os.getpid(), signal.SIGHUP); sys.exit(7)", signal.SIG_IGN) as process:
         pass
     assert process.returncode == 7
+
+
+@pytest.mark.parametrize(
+    "module", ["tf1sessions.scripts.early_calls", "click", "tf1sessions.cli.main", "tf1sessions.cli.doctor"]
+)
+def test_ctrl_c_while_a_command_imports_ends_it_quietly(module: str) -> None:
+    code = f"""
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["tf1sessions", "doctor", "--help"]
+from tf1sessions.cli.entry import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from tf1sessions.cli.closed_streams import open_closed_streams
-from tf1sessions.scripts import early_calls
-
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command that the arguments name; ends the process with the exit code."""
-    open_closed_streams()
-    early_calls.begin(sys.argv[1:])
-    from tf1sessions.cli import main as commands  # while the server makes a fork
+    try:
+        from tf1sessions.cli.closed_streams import open_closed_streams
+        from tf1sessions.scripts import early_calls
 
-    commands.main()
+        open_closed_streams()
+        early_calls.begin(sys.argv[1:])
+        from tf1sessions.cli import main as commands  # while the server makes a fork
+
+        commands.main()
+    except KeyboardInterrupt:  # before the command heeds it
+        sys.exit(130)
