@@ -170,3 +170,26 @@ def test_too_little_memory_is_one_line(
     raised = ImportError("no module named a")
     done = CliRunner().invoke(cli, ["port", str(tmp_path / "a.py"), "--to", "v1"])
     assert done.exception is raised
+
+
+@pytest.mark.parametrize("mib", [64, 80, 140])
+@pytest.mark.parametrize(
+    "command",
+    ["inspect a.pb", "convert a.pb out", "verify a.pb b.pb", "serve a.pb", "run --out run a.py"],
+    ids=lambda line: line.split()[0],
+)
+def test_too_little_memory_for_tensorflow_is_one_line(tmp_path: Path, command: str, mib: int) -> None:
+    """Its libraries would end the process, or say so in a traceback."""
+    for name in ("a.pb", "b.pb", "a.py"):
+        (tmp_path / name).touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "tf1sessions", *command.split()],
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20)),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 1 and done.stderr.startswith("Error: "), done.stderr
+    assert f"RLIMIT_AS allows {mib} MiB of address space a process: raise it (ulimit -v)" in done.stderr
+    assert done.stderr.count("\n") == 1

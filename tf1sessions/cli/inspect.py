@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import click
 
 from tf1sessions.cli.html_pages import check_page, write_page
+from tf1sessions.pools.resource_limits import check_address_space
 from tf1sessions.texts import printable
 
 __all__ = ["inspect", "without_tensorflow_s_remarks"]
@@ -80,6 +81,7 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
 @contextmanager
 def without_tensorflow_s_remarks() -> Iterator[None]:
     """Keeps what TensorFlow's library says of the machine while it is imported off the terminal, unless that fails."""
+    check_address_space()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     sys.stderr.flush()
     terminal, python = os.dup(2), sys.stderr

@@ -14,6 +14,7 @@ import click
 
 from tf1sessions.cli.programs import FiniteRange
 from tf1sessions.errors import UsageError
+from tf1sessions.pools.resource_limits import check_address_space
 from tf1sessions.texts import PrintableFormatter, printable
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def serve(
         tf1sessions serve half=exports/half_plus_two --port 8501 --grpc-port 8500
         curl -d '{"instances": [1.0, 2.0]}' http://localhost:8501/v1/models/half:predict
     """
+    check_address_space()
     from tf1sessions.serving.server import Server, ServerSettings, read_token
     from tf1sessions.serving.settings import Limits
 

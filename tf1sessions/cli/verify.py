@@ -16,6 +16,7 @@ import click
 from tf1sessions.cli.html_pages import check_page, write_page
 from tf1sessions.cli.inspect import without_tensorflow_s_remarks
 from tf1sessions.cli.programs import CONTEXT_SETTINGS, ProgramsCommand
+from tf1sessions.pools.resource_limits import check_address_space
 from tf1sessions.texts import printable
 
 __all__ = ["verify"]
@@ -110,6 +111,7 @@ def verify(
     read_files = [each for each in read if each]
     if page is not None:
         check_page(page, read_files)
+    check_address_space()
     from tf1sessions.porting.traces import is_trace
 
     if is_trace(left):  # what is computed again here is to be computed as in a script

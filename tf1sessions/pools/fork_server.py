@@ -357,7 +357,10 @@ class _ServerLink(abc.ABC):
         if self._closing:
             return ClosedError("The fork server was closed", next_step="Make a new WorkerServer.")
         said = self._said()
-        return WorkerStartError(f"The {self._how} {self._how_it_ended()}{said}", next_step=limit_step(said))
+        step = limit_step(said)
+        if step is not None:
+            said = f": {said.splitlines()[-1]}"  # the traceback before it says where in TensorFlow
+        return WorkerStartError(f"The {self._how} {self._how_it_ended()}{said}", next_step=step)
 
     # -- what differs between a server of this process and one of the user's --
 

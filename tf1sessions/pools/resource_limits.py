@@ -12,7 +12,9 @@ from tf1sessions.errors import WorkerStartError
 if sys.platform != "win32":  # at once: when a limit is reached, its file may not be opened any more
     import resource
 
-__all__ = ["limit_step", "limit_text", "start_error"]
+__all__ = ["check_address_space", "limit_step", "limit_text", "start_error"]
+
+_LEAST_BYTES = 512 << 20  # of address space; NumPy's and TensorFlow's libraries take three times that
 
 # By limit: its command, its unit, how many of that are shown as one, and what those write that it stops.
 _LIMITS = {
@@ -30,6 +32,14 @@ _LIMITS = {
         ("MemoryError", "Cannot allocate memory", "bad_alloc", "failed to map segment", "Unable to allocate"),
     ),
 }
+
+
+def check_address_space() -> None:
+    """Raise MemoryError where TensorFlow cannot be loaded: with little enough, a library would end the process."""
+    if sys.platform != "win32":
+        soft, _ = resource.getrlimit(getattr(resource, "RLIMIT_AS", resource.RLIMIT_DATA))
+        if soft != resource.RLIM_INFINITY and soft < _LEAST_BYTES:
+            raise MemoryError
 
 
 def limit_step(text: str) -> str | None:
