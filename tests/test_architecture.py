@@ -955,3 +955,24 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     """pytest imports them by their bare names, so two of one name cannot be collected together."""
     names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+#: Where ``time.sleep`` is what a program may have put in its place: TensorFlow 1's own waits, of which it may not want
+#: to see anything; the hooks that stand for it while a program is watched; and processes in which no program runs.
+SLEEPS_BY_ATTRIBUTE = {
+    "tf1sessions.cli.memory",
+    "tf1sessions.cli.signals",
+    "tf1sessions.porting.recorder",  # which keeps the first
+    "tf1sessions.testing.cooperative",
+    "tf1sessions.testing.uncertain_order",
+}
+
+
+def test_no_wait_of_ours_ends_at_once_where_a_program_replaces_time_sleep() -> None:
+    found = set()
+    for module in MODULES:
+        if not module.name.startswith(("tf1sessions.estimator.", "tf1sessions.contrib.")):
+            nodes = (node for node in ast.walk(_tree(module.source)) if isinstance(node, ast.Attribute))
+            if any(ast.unparse(node) == "time.sleep" for node in nodes):
+                found.add(module.name)
+    assert found == SLEEPS_BY_ATTRIBUTE

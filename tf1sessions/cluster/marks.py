@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import time
 from collections.abc import Collection
 from pathlib import Path
+from time import sleep
 
 __all__ = ["TASK_VARIABLE", "Marks"]
 
@@ -64,7 +64,7 @@ class Marks:
     def wait_for_servers(self, tasks: Collection[str]) -> None:
         """Wait until that was said of all these tasks; or until the folder has gone, and with it the run."""
         while self._folder.exists() and not all(map(self.has_server, tasks)):
-            time.sleep(_POLL_SECS)
+            sleep(_POLL_SECS)
 
     def set_joined(self, task: str) -> None:
         """Say that a task waits in ``server.join()``, which never ends."""
@@ -110,4 +110,4 @@ class Marks:
         failures = 0
         while failures < _MOST_FAILURES and not (self._folder / "released").exists():
             failures = 0 if self.repeat() else failures + 1
-            time.sleep(_POLL_SECS)
+            sleep(_POLL_SECS)

@@ -10,6 +10,7 @@ import itertools
 import socket
 import threading
 import time
+from time import sleep
 from typing import Any
 
 from numpy.typing import NDArray
@@ -112,7 +113,7 @@ class Member:
                     raise PeerGoneError(
                         f"{INIT}: rank 0 did not call it within {self._launched.start_limit_secs:g} s (--start-limit)"
                     ) from error
-                time.sleep(_AGAIN_SECS)
+                sleep(_AGAIN_SECS)
                 continue
             if refused:
                 connection.close()
@@ -133,7 +134,7 @@ class Member:
         except (OSError, EOFError, ValueError, KeyError):
             pass
         if not self._is_closed:
-            time.sleep(GONE_SECS)
+            sleep(GONE_SECS)
         with self._lock:
             self._is_gone = True
             left = list(self._waiting.values())

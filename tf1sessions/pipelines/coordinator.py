@@ -15,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable
+from time import sleep
 from typing import Any
 
 from tf1sessions.errors import ClosedError
@@ -191,7 +192,7 @@ class Coordinator(tf.train.Coordinator):  # type: ignore[misc]
         deadlock = None if self.queue_grace_secs is None else DeadlockDetector(self.queue_grace_secs)
         hang = False
         while not hang and (alive := _alive(waited_for)) and (left := until - time.monotonic()) >= 0:
-            time.sleep(min(pauses.next(), left))
+            sleep(min(pauses.next(), left))
             hang = deadlock is not None and bool(deadlock.of(alive))
         stragglers = _alive(waited_for)
         text = "Coordinator stopped with threads still running: " + " ".join(thread.name for thread in stragglers)
@@ -216,7 +217,7 @@ def join_all(threads: Iterable[threading.Thread], until: float) -> list[threadin
     """
     pauses = _Pauses()
     while (alive := _alive(threads)) and (left := until - time.monotonic()) > 0:
-        time.sleep(min(pauses.next(), left))
+        sleep(min(pauses.next(), left))
     return alive
 
 

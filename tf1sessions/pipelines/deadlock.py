@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from time import sleep
 from typing import Any
 
 from tf1sessions.runtime import tf
@@ -214,5 +215,5 @@ def _process_is_busy() -> bool:
             if state in (b"R", b"D") and task != own:
                 return True
         if look_again:
-            time.sleep(_AGAIN_SECS)
+            sleep(_AGAIN_SECS)
     return False

@@ -20,6 +20,7 @@ import signal
 import threading
 import time
 import weakref
+from time import sleep
 from typing import Any
 
 from tf1sessions import forks, texts
@@ -476,7 +477,7 @@ class Flow:
             if self._starting is not None:  # Ctrl-C came between its start and the moment when it says that it runs
                 limit = time.monotonic() + _START_SECS
                 while self._starting.ident is None and time.monotonic() < limit:
-                    time.sleep(0.001)
+                    sleep(0.001)
             late = join_all([thread for thread in threads if thread.ident is not None], until)
         except BaseException:
             until = 0.0

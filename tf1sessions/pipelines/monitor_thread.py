@@ -22,6 +22,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from time import sleep
 
 from tf1sessions.pipelines.coordinator import join_all
 
@@ -90,7 +91,7 @@ class MonitorThread:
         self.wake()
         limit = time.monotonic() + min(timeout, _START_SECS)
         while self.thread.ident is None and time.monotonic() < limit:  # Ctrl-C came while it was started
-            time.sleep(0.001)
+            sleep(0.001)
         if self.thread.ident is not None and join_all([self.thread], time.monotonic() + timeout):
             return False
         self._mine.close()

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
+from time import sleep
 from typing import NamedTuple
 
 __all__ = [
@@ -127,7 +128,7 @@ def _environment(pid: int) -> bytes:
             return environment
         if _read(f"/proc/{pid}/cmdline"):
             return _read(f"/proc/{pid}/environ")
-        time.sleep(0.001)  # in the midst of exec() both are empty
+        sleep(0.001)  # in the midst of exec() both are empty
 
 
 def _command(pid: int) -> str:
@@ -158,7 +159,7 @@ def kill_marked(mark: str) -> None:
     given_up_at = time.monotonic() + GIVE_UP_SECS
     while (alive := job_processes(mark)) and time.monotonic() < given_up_at:
         signal_processes(alive, signal.SIGKILL)
-        time.sleep(POLL_SECS)
+        sleep(POLL_SECS)
 
 
 def note_return() -> None:

@@ -19,6 +19,7 @@ import time
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from time import sleep
 from typing import Any, NamedTuple
 
 from tf1sessions.errors import UnsupportedEnvironmentError, UsageError, WorkerStartError
@@ -113,7 +114,7 @@ class UserServer(NamedTuple):
         while (connection := self._call()) is None:
             if time.monotonic() > deadline:
                 raise WorkerStartError("The warm server ended when it was started", where=str(self.log))
-            time.sleep(_POLL_SECS)
+            sleep(_POLL_SECS)
         return connection
 
     def ask(self, what: str) -> dict[str, Any] | None:

@@ -57,7 +57,7 @@ import zlib
 
 import numpy as np
 
-_open = open  # a program may put something of its own in its place
+_open, _sleep = open, time.sleep  # a program may put something of its own in their place
 
 FORMAT = "tf1sessions trace"
 VERSION = 1
@@ -1336,7 +1336,7 @@ def _watch_signals(unheard):
                 while signal.getsignal(signum) == _terminate and time.time() < came + _UNHEARD_SECS:
                     if _heard[0] >= came - _ONE_END_SECS:
                         break
-                    time.sleep(0.05)
+                    _sleep(0.05)
                 else:
                     if signal.getsignal(signum) == _terminate:
                         unheard(signum)

@@ -25,6 +25,7 @@ import time
 from collections.abc import Sequence
 from threading import Event, Thread, main_thread
 from threading import enumerate as all_threads
+from time import sleep
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -170,7 +171,7 @@ class _ThreadWatcher(Thread):
         until = time.monotonic() + (_STOP_SECS if coordinators else 0.0)
         calls = {one.call for one in hanging if one.call is not None}
         while calls.intersection(watchdog.calls()) and time.monotonic() < until:
-            time.sleep(0.01)
+            sleep(0.01)
         # InteractiveSession's own close() is for the thread that made it.
         close = sys.modules["tensorflow.python.client.session"].BaseSession.close
         for session in {call.session for call in calls.intersection(watchdog.calls())}:

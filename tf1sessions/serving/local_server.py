@@ -21,6 +21,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from time import sleep
 from typing import Any
 
 from tf1sessions.errors import ClosedError, DeadlineError, Tf1SessionsError, WorkError
@@ -107,7 +108,7 @@ class LocalServer:
                 if self._closed:
                     return
                 logger.error("a local client cannot be let in: %s", error)
-                time.sleep(0.1)  # no descriptors are left, for example
+                sleep(0.1)  # no descriptors are left, for example
                 continue
             thread = threading.Thread(target=self._serve, args=(connection,), name="tf1sessions-client", daemon=True)
             with self._lock:

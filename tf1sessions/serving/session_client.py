@@ -18,6 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -294,7 +295,7 @@ class SessionClient:
             except BaseException:
                 connection.close()
                 raise
-            time.sleep(0.02)
+            sleep(0.02)
 
     def _give_back(self, channel: Channel) -> None:
         with self._lock:

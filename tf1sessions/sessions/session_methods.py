@@ -10,6 +10,7 @@ import logging
 import time
 import types
 from threading import Thread, current_thread, get_ident
+from time import sleep
 from typing import Any
 
 from tf1sessions import forks
@@ -154,7 +155,7 @@ def close(session: Any) -> None:
     session._closed = True
     calls = _calls_of_others(session)
     while "caller" in calls:
-        time.sleep(0.0002)
+        sleep(0.0002)
         calls = _calls_of_others(session)
     # TensorFlow waits for Python functions that run in the session, and for a loop whose condition it has found to be
     # constant, which cannot be cancelled (2.21): without an end, and deaf to Ctrl-C. No thread is started without need:

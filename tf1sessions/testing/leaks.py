@@ -30,6 +30,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from time import sleep
 
 from tf1sessions.errors import UsageError
 from tf1sessions.testing.graph_leaks import GraphLog, graph_logs
@@ -128,7 +129,7 @@ class LeakWatch:
         left = [made for made in left if not kept_by_library(made.thing(), made.creator.packages)]
         until, pause = time.monotonic() + self._grace_secs, 0.001
         while (left := look(left)) and time.monotonic() < until:
-            time.sleep(pause)
+            sleep(pause)
             pause = min(2 * pause, 0.05)
         return left
 
@@ -139,7 +140,7 @@ class LeakWatch:
         until = time.monotonic() + self._grace_secs
         ours = {made.name for made in created.made if isinstance(made, NamedSegment) and made.created}
         while (left := _orphans(_segments() - self._segments - ours)) and time.monotonic() < until:
-            time.sleep(0.02)
+            sleep(0.02)
         where = ", or ".join(starters)
         texts = (f"segment {name!r} of a child process was not unlinked" for name in left)
         return [Leak(LeakKind.MEMORY, text, f"{where} (the process)", FIX[LeakKind.MEMORY]) for text in texts]

@@ -30,6 +30,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
+from time import sleep
 from typing import Any, NoReturn, Protocol
 
 from tf1sessions.sessions.stacks import current_frames, without_collection
@@ -340,7 +341,7 @@ class Scheduler:
     def _leave(self) -> NoReturn:
         """End the calling task where it is; or let it stand still, where the process ends at once."""
         while self._keeps_still:
-            time.sleep(1.0)
+            sleep(1.0)
         raise Abandoned
 
     @staticmethod
