@@ -3,7 +3,7 @@
 Data flow::
 
     caller's process                server's process                         a worker's process
-    WorkerServer ──spawn + 3 fds──▶ _ForkServer.serve(), a thread ─fork─▶ _start_forked(), function(payload)
+    WorkerServer ──spawn + 3 fds──▶ _ForkServer.serve(), a thread ─fork─▶ _become_worker(), function(payload)
                  ──signal, kill───▶   │        └─────────── fork + exec ──▶ the same in a fresh interpreter ("cold")
     reader thread ◀─ready, forked,──  ├─ report pipe ◀──"+", or why not──── just before function(payload) is called
                     ended             └─ SIGCHLD ◀───────────────────────── ended, or an orphan of it (subreaper)
@@ -539,7 +539,7 @@ def main(argv: list[str], at_start: Collection[str]) -> int:
     mark_at, libc, python_argv = server.mark_at, server.libc, [sys.executable, "-c", BOOT, sys.argv[1]]
     job.request["preload"] = preload
     del server
-    code = _work(job.request, job.report, lambda: _start_forked(job, server_pid, libc, mark_at, python_argv, modules))
+    code = _work(job.request, job.report, lambda: _become_worker(job, server_pid, libc, mark_at, python_argv, modules))
     modules.exit_code = code
     return code
 
@@ -577,7 +577,7 @@ class _FolderGone(Exception):
     """The worker's folder was there when it was asked for, and is not any more; the message is for the user."""
 
 
-def _start_forked(
+def _become_worker(
     job: _WorkerRequest,
     server_pid: int,
     libc: ctypes.CDLL,
