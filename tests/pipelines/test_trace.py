@@ -170,8 +170,6 @@ def test_events_are_written_as_they_were(tmp_path: Path) -> None:
     trace.span(TRAIN, "run", 3.0, 4.25, {"step": 7})
     trace.span(("files", "p/files-1"), "python", 1.0, 2.0)
     trace.counter("words", {"size": 5}, 2.5)
-    trace.instant("stop", 5.0)
-    trace.instant("skipped", 4.5, {"error": "ValueError: no"}, TRAIN)
     found = written(trace)
     assert events(found) == [
         {"ph": "X", "pid": "files", "tid": "p/files-1", "name": "python", "ts": 1_000_000, "dur": 1_000_000},
@@ -185,16 +183,6 @@ def test_events_are_written_as_they_were(tmp_path: Path) -> None:
             "dur": 1_250_000,
             "args": {"step": 7},
         },
-        {
-            "ph": "i",
-            "pid": "train",
-            "tid": "p/train-0",
-            "name": "skipped",
-            "ts": 4_500_000,
-            "s": "t",
-            "args": {"error": "ValueError: no"},
-        },
-        {"ph": "i", "pid": "reader", "tid": "events", "name": "stop", "ts": 5_000_000, "s": "t"},
     ]
     assert found["otherData"] == {
         "producer": "tf1sessions",
@@ -208,7 +196,7 @@ def test_times_are_from_the_start_of_the_trace(tmp_path: Path) -> None:
     before = time.monotonic()
     trace = Trace(tmp_path / "out.json")
     after = time.monotonic()
-    trace.instant("now", after + 1.0)
+    trace.span(TRAIN, "now", after + 1.0, after + 2.0)
     (event,) = events(written(trace))
     assert 1_000_000 - 1 <= event["ts"] <= (after + 1.0 - before) * 1e6
 
@@ -342,12 +330,12 @@ def test_threads_record_while_the_file_is_written(tmp_path: Path, monkeypatch: p
     """Nothing waits for the file; what is recorded meanwhile is in the next one."""
     trace = at_zero(tmp_path, limit=3)
     for number in range(3):
-        trace.instant(f"{number}", number)
+        trace.span(TRAIN, f"{number}", number, number)
     whole, late = module._json, []
 
     def meanwhile(record: Mapping[str, Any]) -> str:
         if record.get("name") == "1":
-            late.append(threading.Thread(target=trace.instant, args=("3", 3.0)))
+            late.append(threading.Thread(target=trace.span, args=(TRAIN, "3", 3.0, 3.0)))
             late[0].start()
             late[0].join(DEADLINE)
             assert not late[0].is_alive()
@@ -366,7 +354,7 @@ def test_no_event_is_lost_or_counted_twice(tmp_path: Path) -> None:
     def record() -> None:
         barrier.wait(DEADLINE)
         for _ in range(2000):
-            trace.instant("tick", 1.0)
+            trace.span(TRAIN, "tick", 1.0, 1.0)
 
     workers = [threading.Thread(target=record) for _ in range(4)]
     for worker in workers:
@@ -411,7 +399,7 @@ def test_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: p
 
 def test_nothing_is_written_before_write(tmp_path: Path) -> None:
     trace = Trace(tmp_path / "out.json")
-    trace.instant("now", time.monotonic())
+    trace.span(TRAIN, "now", time.monotonic(), time.monotonic())
     assert os.listdir(tmp_path) == []
 
 

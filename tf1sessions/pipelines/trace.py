@@ -2,10 +2,10 @@
 
 ::
 
-    any thread ── span, counter, instant ──▶ the last ``limit`` events, in memory ── write() ──▶ out.json
+    any thread ── span, counter ──▶ the last ``limit`` events, in memory ── write() ──▶ out.json
 
 The file is in the Trace Event Format's JSON object form. A group of tracks (a stage) is a process in it, a track (a
-thread of the stage) a thread; counters, and instants without a track, are in a first process that has the trace's
+thread of the stage) a thread; counters, and what is said of dropped events, are in a first process that has the trace's
 title. Viewers close a span when the one around it ends, and refuse or misplace what overlaps, so times are whole
 microseconds, rounded down, begins and ends alike: what was nested, or one after the other, still is.
 
@@ -117,12 +117,6 @@ class Trace:
             at: When, by ``time.monotonic()``.
         """
         self._record(("C", self._own_track, name, at, at, values))
-
-    def instant(
-        self, name: str, at: float, args: Mapping[str, Any] | None = None, track: tuple[str, str] | None = None
-    ) -> None:
-        """Records something that did not last, on a track of :meth:`span`'s or one of its own."""
-        self._record(("i", track or self._own_track, name, at, at, args))
 
     def _record(self, event: tuple[Any, ...]) -> None:
         with self._lock:
