@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ModelFileError
@@ -21,6 +21,7 @@ __all__ = [
     "TensorSpec",
     "default_name",
     "guess",
+    "in_order",
     "input_types",
     "of_signature",
     "other_signatures",
@@ -74,6 +75,27 @@ def default_name(signatures: Iterable[str]) -> str:
     """The signature of these that a model answers to: one of :data:`DEFAULT_NAMES`, else the first."""
     names = list(signatures)
     return next((name for name in DEFAULT_NAMES if name in names), names[0])
+
+
+def in_order(
+    signature: str,
+    inputs: Mapping[str, TensorSpec],
+    values: Sequence[Any],
+    named: Mapping[str, Any],
+    described: Callable[[], str],
+) -> dict[str, Any]:
+    """Give the values of a call, which come in the order of the inputs, optional ones last, their names.
+
+    Raises:
+        TypeError: There are too many of them, or others by name; says the inputs as they are ``described``.
+    """
+    order = sorted(inputs, key=lambda name: inputs[name].optional)  # which is stable
+    if named or len(values) > len(order) or any(isinstance(value, Mapping) for value in values):
+        raise TypeError(
+            f"the signature {signature!r} got {len(values)} values in order and {len(named)} by name; its inputs, "
+            f"in this order, are {described()}"
+        )
+    return dict(zip(order, values, strict=False))
 
 
 def other_signatures(name: str, signatures: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from tf1sessions.errors import ClosedError, ModelError, UnknownOperationError, U
 from tf1sessions.models import files, subgraphs, upgrades, values, weights
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
-from tf1sessions.models.interface import Interface, TensorSpec, other_signatures
+from tf1sessions.models.interface import Interface, TensorSpec, in_order, other_signatures
 from tf1sessions.models.optimizing import better_as_it_is
 from tf1sessions.models.prepared import Prepared, default_signature
 from tf1sessions.models.static_sizes import check_sizes
@@ -176,14 +176,9 @@ class Signature:
         """All inputs of a call by name."""
         if len(values) == 1 and isinstance(values[0], Mapping):
             return {**values[0], **named}
-        order = sorted(self.inputs, key=lambda name: self.inputs[name].optional)  # which is stable
-        given = dict(zip(order, values, strict=False))
-        if named or len(values) > len(self.inputs) or any(isinstance(value, Mapping) for value in values):
-            raise TypeError(
-                f"the signature {self.name!r} got {len(values)} values in order and {len(named)} by name; its inputs, "
-                f"in this order, are {_spec_text(self.inputs)}. {_example(self.inputs)}"
-            )
-        return given
+        return in_order(
+            self.name, self.inputs, values, named, lambda: f"{_spec_text(self.inputs)}. {_example(self.inputs)}"
+        )
 
     def tensors(self, names: Sequence[str] | None = None) -> tuple[dict[str, str], dict[str, str]]:
         """The tensors of its inputs (of ``names``, or of those that are required) and of its outputs."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ConversionError
-from tf1sessions.models.interface import TensorSpec
+from tf1sessions.models.interface import TensorSpec, in_order
 from tf1sessions.models.one_thread import suits_one_thread
 from tf1sessions.porting.graphs.replay import GraphReplay
 from tf1sessions.porting.graphs.structure import CONTROL, Key, key_of
@@ -163,7 +163,7 @@ class GraphFunction:
     def _arguments(self, values: Any, more: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs of a call by name."""
         if more:
-            return self._in_order((values, *more), named)
+            return in_order(self.name, self.inputs, (values, *more), named, self._spec_text)
         if values is not None or not self.inputs.keys() >= named.keys():
             return self._by_name({} if values is None else values, named)
         return dict(named)
@@ -175,16 +175,6 @@ class GraphFunction:
 
     def _required(self) -> tuple[str, ...]:
         return tuple(name for name, spec in self.inputs.items() if not spec.optional)
-
-    def _in_order(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        order = sorted(self.inputs, key=lambda name: self.inputs[name].optional)  # which is stable
-        given = dict(zip(order, values, strict=False))
-        if named or len(values) > len(self.inputs) or any(isinstance(value, Mapping) for value in values):
-            raise TypeError(
-                f"the signature {self.name!r} got {len(values)} values in order and {len(named)} by name; it takes, in "
-                f"this order, {self._spec_text()}"
-            )
-        return given
 
     def _by_name(self, values: Any, named: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(values, Mapping):
