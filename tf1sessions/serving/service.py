@@ -133,10 +133,16 @@ class Service:
         secs = min(deadline_secs or self.limits.deadline_secs, self.limits.deadline_secs)
         served = self.repository.enter(name, version)
         try:
-            self.check(inputs)
-            return self.check_outputs(served.call(served.signature(signature), inputs, secs))
+            return self.answer_here(served, served.signature(signature), inputs, secs)
         finally:
             served.leave()
+
+    def answer_here(
+        self, served: ServedModel, signature: Signature, inputs: Mapping[str, NDArray[Any]], secs: float
+    ) -> dict[str, NDArray[Any]]:
+        """As :meth:`infer_here`, of a version that has been entered, and is left by the caller."""
+        self.check(inputs)
+        return self.check_outputs(served.call(signature, inputs, secs))
 
     def note(self, name: str, protocol: str, status: int, started: float) -> None:
         """Count a request; a name that is not served is not a label of its own, as anybody can make up names."""
