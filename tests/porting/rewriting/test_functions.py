@@ -627,6 +627,110 @@ CASES = {
         print(run_y(2.0))
         """,
     ),
+    "requests that mean another after more was built": (
+        """
+        x = tf.compat.v1.Variable(1.0)
+        sess = tf.compat.v1.Session()
+        sess.run(tf.compat.v1.global_variables_initializer())
+        sess.run(tf.compat.v1.global_variables_initializer())
+        if wide:
+            y = tf.compat.v1.Variable(2.0)
+            sess.run(tf.compat.v1.global_variables_initializer())
+        z = tf.compat.v1.Variable(3.0)
+        print(sess.run(tf.compat.v1.report_uninitialized_variables()))
+        sess.run(tf.compat.v1.global_variables_initializer())
+        for i in range(2):
+            w = tf.compat.v1.Variable(float(i))
+            sess.run(tf.compat.v1.global_variables_initializer())
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            x = tf.compat.v1.Variable(1.0)
+            initialize = legacy.function(tf.compat.v1.global_variables_initializer())
+        initialize()
+        initialize()
+        if wide:
+            with legacy:
+                y = tf.compat.v1.Variable(2.0)
+            with legacy:
+                initialize_2 = legacy.function(tf.compat.v1.global_variables_initializer())
+            initialize_2()
+        with legacy:
+            z = tf.compat.v1.Variable(3.0)
+        with legacy:
+            run_report_uninitialized_variables = legacy.function(tf.compat.v1.report_uninitialized_variables())
+        print(run_report_uninitialized_variables())
+        with legacy:
+            initialize_3 = legacy.function(tf.compat.v1.global_variables_initializer())
+        initialize_3()
+        for i in range(2):
+            with legacy:
+                w = tf.compat.v1.Variable(float(i))
+            with legacy:
+                legacy.run(tf.compat.v1.global_variables_initializer())
+        """,
+    ),
+    "attributes and lists that functions change": (
+        """
+        class Net:
+            def deepen(self, layers):
+                self.y = self.y + 1.0
+                layers.append(self.y)
+            @property
+            def last(self):
+                return self.y
+        def grow(layers):
+            net.deepen(layers)
+        def ask():
+            return sess.run(layers)
+        net = Net()
+        net.y = tf.compat.v1.constant(1.0)
+        layers = [net.y]
+        sess = tf.compat.v1.Session()
+        print(sess.run(net.y), sess.run(net.last), sess.run(layers))
+        print(sess.run(net.y))
+        grow(layers)
+        print(sess.run(net.y), sess.run(net.last), sess.run(layers))
+        for i in range(2):
+            setattr(net, "y", net.y * 2.0)
+            print(sess.run(net.y))
+        """,
+        """
+        class Net:
+            def deepen(self, layers):
+                self.y = self.y + 1.0
+                layers.append(self.y)
+            @property
+            def last(self):
+                return self.y
+        def grow(layers):
+            net.deepen(layers)
+        def ask():
+            run_layers_3 = legacy.function(layers)
+            return run_layers_3()
+        net = Net()
+        legacy = porting.LegacyGraph()
+        with legacy:
+            net.y = tf.compat.v1.constant(1.0)
+            run_last = legacy.function(net.last)
+            run_y = legacy.function(net.y)
+        layers = [net.y]
+        run_layers = legacy.function(layers)
+        print(run_y(), run_last(), run_layers())
+        print(run_y())
+        with legacy:
+            grow(layers)
+        run_layers_2 = legacy.function(layers)
+        run_last_2 = legacy.function(net.last)
+        run_y_2 = legacy.function(net.y)
+        print(run_y_2(), run_last_2(), run_layers_2())
+        for i in range(2):
+            with legacy:
+                setattr(net, "y", net.y * 2.0)
+            print(legacy.run(net.y))
+        """,
+    ),
 }
 
 

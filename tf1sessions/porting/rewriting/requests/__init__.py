@@ -3,6 +3,7 @@
 Files::
 
     graph_code.py   which code builds a graph, which names have what is in one, and which run a session
+    changes.py      what a statement changes, so that a request after it means another
     request.py      one request: what it fetches and feeds, and what its function is called
     arguments.py    the arguments of a call, by the names of its parameters
     file_plan.py    the edits of a file

@@ -75,6 +75,7 @@ class GraphCode:
     """The graph code of the files of a program.
 
     Attributes:
+        files: The files.
         builders: Names of functions, methods and classes whose call builds.
         requesters: Names of functions, methods and classes that run a session, or make one.
         session_makers: File -> names of its functions that return a new session, and do nothing else.
@@ -84,6 +85,7 @@ class GraphCode:
     """
 
     def __init__(self, files: tuple[FileUses, ...]) -> None:
+        self.files = files
         self._symbols: Mapping[FileUses, dict[ast.expr, str]] = {
             file: {use.node: use.name for use in file.uses} for file in files
         }
@@ -105,6 +107,7 @@ class GraphCode:
             for each in ast.walk(file.tree)
             for name, node in _named_functions(each)
         ]
+        self._properties = {name for _, name, node in functions if any(map(_is_property, node.decorator_list))}
         for file in files:
             self._note_sessions(file)
         size = -1
@@ -264,6 +267,12 @@ class GraphCode:
                 stack += [child for child in ast.iter_child_nodes(each) if not isinstance(child, _INNER)]
         return False
 
+    def calls(self, node: ast.AST) -> bool:
+        """Whether an expression calls something: written out, or as a property of the program."""
+        nodes = list(ast.walk(node))
+        is_property = any(isinstance(each, ast.Attribute) and each.attr in self._properties for each in nodes)
+        return is_property or any(isinstance(each, ast.Call) for each in nodes)
+
     def has_requests(self, file: FileUses, node: ast.AST) -> bool:
         """Whether a statement runs a session, makes one, or calls what does."""
         return any(self._runs(file, each) for each in own_nodes(node))
@@ -319,6 +328,11 @@ def _named_functions(node: ast.AST) -> Iterator[tuple[str, Function]]:
         for each in node.body:
             if isinstance(each, ast.FunctionDef) and each.name == "__init__":
                 yield node.name, each
+
+
+def _is_property(decorator: ast.expr) -> bool:
+    """Whether it is ``property``, or one that keeps its value: ``lazy_property``."""
+    return "property" in (_last_name(decorator) or "")
 
 
 def _has_graph(session: ast.Call) -> bool:

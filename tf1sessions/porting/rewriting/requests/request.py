@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from ....source.uses import FileUses
 from .graph_code import GraphCode, called_name
 
-__all__ = ["NotPossible", "Request", "bound_name", "changed_name", "function_name", "names_in", "refuse_code_in_texts"]
+__all__ = ["NotPossible", "Request", "function_name", "names_in", "refuse_code_in_texts"]
 
 _MOST_NAMES = 3
-_CHANGING = frozenset(["append", "clear", "extend", "insert", "pop", "remove", "setdefault", "update"])
 
 
 class NotPossible(Exception):
@@ -78,25 +77,6 @@ def names_in(expressions: Iterable[ast.expr]) -> set[str]:
     return {node.id for each in expressions for node in ast.walk(each) if isinstance(node, ast.Name)}
 
 
-def bound_name(node: ast.AST) -> str | None:
-    """The name that a node binds: by an assignment, a definition or an import."""
-    if isinstance(node, ast.Name):
-        return node.id if isinstance(node.ctx, ast.Store) else None
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return node.name
-    return (node.asname or node.name).partition(".")[0] if isinstance(node, ast.alias) else None
-
-
-def changed_name(node: ast.AST) -> str | None:
-    """The name of a container that a node changes in place: by a method such as ``append()``, or by an item."""
-    container: ast.AST | None = None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
-        container = node.func.value
-    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        container = node.value
-    return container.id if isinstance(container, ast.Name) else None
-
-
 def function_name(fetches: ast.expr) -> str:
     """A name that says what is fetched.
 
@@ -110,7 +90,7 @@ def function_name(fetches: ast.expr) -> str:
     elif isinstance(fetches, ast.Dict):
         leaves = fetches.values
     names = list(dict.fromkeys(map(_short_name, leaves)))
-    if len(names) == 1 and isinstance(leaves[0], ast.Call) and "initial" in names[0]:
+    if len(names) == 1 and isinstance(leaves[0], ast.Call) and re.search("(?<!un)initial", names[0]):
         return "initialize"
     if len(names) > _MOST_NAMES:
         names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1}_more"]

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard
 
 from ....source.uses import FileUses, bodies
+from .changes import changes, used
 from .file_plan import NEW_GRAPH, FilePlan
 from .graph_code import GraphCode, own_nodes
-from .request import NotPossible, Request, bound_name, changed_name, function_name, names_in
+from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
 
 __all__ = ["RUNNERS", "planned"]
@@ -485,7 +486,7 @@ class _ScopePlan:
     def _request(self, call: ast.Call, place: ast.stmt) -> bool:
         request = Request.of(self.code, self.file, call)
         keys, given = self._feeds(request)
-        place = self._before_branches(place, names_in([request.fetches, *(keys or [])]))
+        place = self._before_branches(place, request, keys or [])
         is_fixed = keys is not None and self._is_fixed(request, keys, place)
         if keys is not None and self._made_outside(request, keys, given):
             return False
@@ -495,7 +496,7 @@ class _ScopePlan:
             self._stays(request)
             return self.code.builds(self.file, request.fetches)
         fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
-        known = fetched, fed, self._bindings(request, keys)
+        known = fetched, fed, self._count_changes(request, keys)
         name, branch = self._functions.get(known, (None, None))
         if name is None or (branch is not None and branch not in self.file.around(call)):
             name = self._function_name(request.fetches)
@@ -543,6 +544,9 @@ class _ScopePlan:
         if not all(self.code.scope_of(node) is self.node and len(lines[name]) == 1 for name, node in names.items()):
             return None
         last = max(line for (line,) in lines.values())
+        later = [node for node in self._own_nodes() if isinstance(node, ast.stmt) and node.lineno > last]
+        if any(names.keys() & changes(self.code).of(node) for node in later):  # a list that grows
+            return None
         return next((each for each in self.groups if (each.end_lineno or each.lineno) >= last), None)
 
     def _branches(self, statement: ast.stmt) -> Iterator[ast.stmt]:
@@ -551,11 +555,11 @@ class _ScopePlan:
             if isinstance(each, ast.If | ast.For | ast.While | ast.Try):
                 yield each
 
-    def _before_branches(self, place: ast.stmt, names: set[str]) -> ast.stmt:
-        """The outermost statement around a place before which a function of these names can be made."""
+    def _before_branches(self, place: ast.stmt, request: Request, keys: list[ast.expr]) -> ast.stmt:
+        """The outermost statement around a place before which the function of a request can be made."""
         for each in self._branches(place):
             has_session = any(self.code.makes_session(self.file, node) for node in ast.walk(each))
-            if has_session or not self._is_bound_before(names | {self.legacy}, each):
+            if has_session or self._is_changed_by(each, request, keys):
                 break
             place = each
         return place
@@ -588,33 +592,38 @@ class _ScopePlan:
         return found[0] if len(texts) == 1 else None
 
     def _is_fixed(self, request: Request, keys: list[ast.expr], place: ast.stmt) -> bool:
-        """Whether a request means the same each time: nothing in a statement binds its names, nor does a caller."""
-        names = names_in([request.fetches, *keys])
+        """Whether a request means the same each time: nothing in a statement changes that, nor does a caller."""
         # ``loss = sess.run(loss)``: what is bound is bound after the request.
         before = place.value if isinstance(place, ast.Assign) else place
-        return not names & set(self.parameters()) and self._is_bound_before(names | {self.legacy}, before)
+        is_given = bool(names_in([request.fetches, *keys]) & set(self.parameters()))
+        return not is_given and not self._is_changed_by(before, request, keys)
 
-    def _is_bound_before(self, names: set[str], statement: ast.AST) -> bool:
-        nodes = list(ast.walk(statement))
-        return not any(bound_name(node) in names or changed_name(node) in names or self._resets(node) for node in nodes)
+    def _is_changed_by(self, node: ast.AST, request: Request, keys: list[ast.expr]) -> bool:
+        """Whether a request may mean another after a statement, or an expression, than before it.
 
-    def _bindings(self, request: Request, keys: list[ast.expr]) -> int:
-        """Count the bindings of a request's names before it, in the order of the text: else it means another."""
-        names = names_in([request.fetches, *keys]) | {self.legacy}
+        The names and attributes in it have another value then, or its fetches call what depends on the graph, as
+        ``tf.global_variables_initializer()`` does, and the statement adds to the graph.
+        """
+        parts = [request.fetches, *keys]
+        if (used(parts) | {self.legacy}) & changes(self.code).of(node) or any(map(self._resets, ast.walk(node))):
+            return True
+        return any(map(self.code.calls, parts)) and self.code.builds(self.file, node)
+
+    def _count_changes(self, request: Request, keys: list[ast.expr]) -> int:
+        """Count the statements before a request, in the order of the text, that make it mean another."""
         return sum(
-            node.lineno < request.call.lineno and (bound_name(node) in names or self._resets(node))
+            node.lineno < request.call.lineno and self._is_changed_by(node, request, keys)
             for node in self._own_nodes()
-            if isinstance(node, ast.expr)
+            if isinstance(node, ast.stmt)
         )
 
     def _define(self, line: str, request: Request, keys: list[ast.expr], place: ast.stmt) -> None:
         """Put the line that makes a function before a statement, or to what builds before the session."""
         self.names_legacy = True
         if self._block is not None and place in self._block.statements:
-            names = names_in([request.fetches, *keys])
             after = self._block.statements[: self._block.statements.index(place)]
             between = [*self._block.between, *after]
-            if all(self._is_bound_before(names, each) for each in between):
+            if not any(self._is_changed_by(each, request, keys) for each in between):
                 self.plan.put_behind(self._block.last, line)
                 return
         is_inside = self.file.parents[place] not in self._always  # of another statement
