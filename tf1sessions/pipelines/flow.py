@@ -189,7 +189,7 @@ class Flow:
 
     def worker_failed(self, worker: StageThread | None, error: BaseException) -> None:
         """A thread, of a worker or not, raised: at the end of its input, as a consequence, or of an error."""
-        if isinstance(error, _OutOfRange):
+        if isinstance(error, _OutOfRange) and not (worker is not None and worker.calls):
             return
         with self.lock:
             if worker is None or worker.stage.kind == "thread":  # which queues it uses, nobody knows

@@ -52,12 +52,14 @@ class StageThread:
         since: When that began.
         item: What it is at, for errors: its number or a word for it, and the value.
         adopted: Whether the thread is another's, which does not say when it ends.
+        calls: Whether it is in the program's function, whose errors are no end of the stage's input, or was last.
         counts: Whether its time is the stage's; that of a helper is not.
         blocked: The queue that it waits for; set by the observer, as is ``stalled``, the call it has reported.
     """
 
     __slots__ = (
-        "adopted", "begun", "blocked", "counts", "doing", "ended", "item", "since", "stage", "stalled", "thread"
+        "adopted", "begun", "blocked", "calls", "counts", "doing", "ended", "item", "since", "stage", "stalled",
+        "thread",
     )  # fmt: skip
 
     def __init__(self, stage: Stage, thread: threading.Thread, *, adopted: bool = False, counts: bool = True) -> None:
@@ -65,6 +67,7 @@ class StageThread:
         self.thread = thread
         self.adopted = adopted
         self.counts = counts
+        self.calls = False
         self.blocked: PipelineQueue | None = None
         self.stalled: Any = None
         self.doing = "starts"
@@ -185,11 +188,14 @@ class Stage:
                 result = worker.run(call)
                 if each is not None:
                     worker.item = ("the result", result)
+                    worker.calls = True
                     each(result)
+                    worker.calls = False
             except Exception as error:
                 self.untaken()
-                if not self.excuse(error, None):
+                if not self.excuse(error, None, called=worker.calls):
                     raise
+                worker.calls = False
             else:
                 self.ran(count(result))
 
@@ -212,13 +218,15 @@ class Stage:
                 items = worker.run(reader.read)
             for item in items:
                 worker.item = (self.items, item)
+                worker.calls = True
                 try:
                     function(item)
                 except Exception as error:
-                    if not self.excuse(error, item):
+                    if not self.excuse(error, item, called=True):
                         raise
                 else:
                     self.ran(1, runs=0)
+                worker.calls = False
                 if self.pipeline.stopping:
                     return
 
@@ -259,12 +267,13 @@ class Stage:
             with self._lock:
                 self._taken -= 1
 
-    def excuse(self, error: BaseException, item: Any) -> bool:
+    def excuse(self, error: BaseException, item: Any, *, called: bool = False) -> bool:
         """Whether an error is skipped, by the stage's ``on_error``; counts it then.
 
-        The end of input and what follows from the pipeline's own end are never errors to skip.
+        The end of input and what follows from the pipeline's own end are never errors to skip. An error of the
+        program's function (``called``) is no end of input, whatever its type.
         """
-        if not isinstance(error, Exception) or isinstance(error, _OutOfRange) or is_consequence(error):
+        if not isinstance(error, Exception) or is_consequence(error) or (isinstance(error, _OutOfRange) and not called):
             return False
         policy = self._on_error
         answer = policy(error, item) if callable(policy) else policy
