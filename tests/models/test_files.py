@@ -41,7 +41,8 @@ report(kinds={name: reported(os.path.join(GOLDEN, name)) for name in (
     "frozen.pb", "old_ops.pbtxt", "saved_tags", "saved_main_op", "saved_main_op/saved_model.pb", "v1_format",
     "training",
     "training/model.ckpt-7", "training/model.ckpt-7.meta", "training/model.ckpt-7.index",
-    "training/model.ckpt-7.data-00000-of-00001", "bundle_regression", "bundle_regression/00000003",
+    "training/model.ckpt-7.data-00000-of-00001", "training/checkpoint", "bundle_regression",
+    "bundle_regression/00000003",
 )})
 os.makedirs("here", exist_ok=True)
 for name in os.listdir(os.path.join(GOLDEN, "training")):
@@ -252,6 +253,7 @@ def test_every_kind_is_found(found: dict[str, Any]) -> None:
         "training/model.ckpt-7.meta": trained,
         "training/model.ckpt-7.index": trained,
         "training/model.ckpt-7.data-00000-of-00001": trained,
+        "training/checkpoint": trained,
     }
     assert found["no_ending"] == ["graph", None]
 

@@ -172,12 +172,11 @@ def test_no_items_at_all(gs: Any) -> None:
         assert found == [] and [(stage.items, stage.state) for stage in reported.stages.values()] == [(0, "ended")]
 
 
+@pytest.mark.parametrize("block", [1, 256])
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_each_item_once_from_one_iterator(gs: Any, threads: int) -> None:
-    found, reported = collect(gs, Once(500), threads=threads)
-    assert sorted(found) == list(range(500))
-    if threads == 1:
-        assert found == sorted(found)
+def test_each_item_once_from_one_iterator_in_its_order(gs: Any, threads: int, block: int) -> None:
+    found, reported = collect(gs, Once(500), threads=threads, block=block)
+    assert found == list(range(500))
     assert reported.stages["q/source"].items == 500
 
 

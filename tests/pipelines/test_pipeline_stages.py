@@ -788,3 +788,73 @@ with tf.Session() as session:
 def test_a_program_of_tensorflow_1(run_python: Callable[..., PythonRun]) -> None:
     done = run_python(_V1_PROGRAM)
     assert done.results == {"squares": [number * number for number in range(20)], "names": ["a", "b"]}
+
+
+# -- errors of functions that look like the end of input ---------------------------------------------------------------
+
+
+class EndOfSomethingElse:
+    """Called with each item; an iterator that it reads has ended at item 3."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def __call__(self, item: Any) -> None:
+        if item == 3:
+            raise tf.errors.OutOfRangeError(None, None, "End of sequence")
+        self.seen.append(int(item))
+
+
+def read_with(pipe: Any, kind: str, function: Any, on_error: Any) -> None:
+    queue = numbers(pipe, capacity=20)
+    pipe.source(queue, range(10))
+    if kind == "sink":
+        pipe.sink("read", queue, function, on_error=on_error)
+    else:
+        pipe.work("read", queue.dequeue(), each=function, on_error=on_error)
+
+
+@pytest.mark.parametrize("kind", ["sink", "each"])
+def test_an_out_of_range_error_of_a_function_is_no_end_of_input(gs: Any, kind: str) -> None:
+    function = EndOfSomethingElse()
+    with pytest.raises(StageError) as caught, t1.QueuePipeline(gs) as pipe:
+        read_with(pipe, kind, function, "stop")
+    assert caught.value.stage == "read" and isinstance(caught.value.__cause__, tf.errors.OutOfRangeError)
+    assert function.seen == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", ["sink", "each"])
+def test_an_out_of_range_error_of_a_function_can_be_skipped(gs: Any, kind: str) -> None:
+    function = EndOfSomethingElse()
+    with t1.QueuePipeline(gs) as pipe:
+        read_with(pipe, kind, function, "skip")
+    assert function.seen == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert pipe.statistics().stages["read"].skipped == 1
+
+
+# -- items() that end early --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block", [None, 1, 3])
+@pytest.mark.parametrize("taken", [1, 2, 5])
+def test_items_that_end_early_leave_the_rest_to_the_next(gs: Any, taken: int, block: int | None) -> None:
+    found: list[int] = []
+    with t1.QueuePipeline(gs) as pipe:
+        queue = numbers(pipe, capacity=100)
+        pipe.source(queue, range(100))
+        for part in (taken, taken, 1000):
+            found.extend(int(item) for item in itertools.islice(pipe.items(queue, block), part))
+    assert found == list(range(100))
+
+
+def test_the_rest_comes_to_an_iterator_that_has_met_the_end_of_input(gs: Any) -> None:
+    with t1.QueuePipeline(gs) as pipe:
+        queue = numbers(pipe, capacity=100)
+        pipe.source(queue, range(10))
+        first, second = pipe.items(queue), pipe.items(queue)
+        found = [next(first)]
+        while len(found) + len(queue.returned) < 10 and (item := next(second, None)) is not None:
+            found.append(item)
+        first.close()
+        found.extend(pipe.items(queue))
+    assert sorted(map(int, found)) == list(range(10))

@@ -107,6 +107,93 @@ def test_orders_that_only_exchange_steps_which_use_different_things_are_run_once
     assert (done.schedules, done.complete) == (orders, True)
 
 
+def _try(lock: Any) -> bool:
+    if not lock.acquire(False):
+        return False
+    lock.release()
+    return True
+
+
+def _try_for_a_while(lock: Any) -> bool:
+    if not lock.acquire(timeout=0.5):
+        return False
+    lock.release()
+    return True
+
+
+def _hold(lock: Any) -> bool:
+    with lock:
+        return True
+
+
+def _is_free(lock: Any) -> bool:
+    return not lock.locked()
+
+
+def one_lock(make: Callable[[], Any], *uses: Callable[[Any], bool]) -> Callable[[], list[bool]]:
+    """Return a body whose threads use one lock each; it returns what they found."""
+
+    def body() -> list[bool]:
+        lock, found = make(), [False] * len(uses)
+
+        def work(number: int) -> None:
+            found[number] = uses[number](lock)
+
+        in_threads(*[functools.partial(work, number) for number in range(len(uses))])
+        return found
+
+    return body
+
+
+TRIES = [
+    pytest.param(lambda: threading.Lock(), _try, id="lock"),
+    pytest.param(lambda: threading.Lock(), _try_for_a_while, id="lock with a time-out"),
+    pytest.param(lambda: threading.Lock(), _is_free, id="lock that is looked at"),
+    pytest.param(lambda: threading.RLock(), _try, id="recursive lock"),
+    pytest.param(lambda: threading.Semaphore(), lambda lock: _try(lock), id="semaphore"),
+]
+
+
+@pytest.mark.parametrize("tried_first", [False, True])
+@pytest.mark.parametrize(("make", "attempt"), TRIES)
+def test_a_lock_that_is_tried_is_held_in_some_orders(
+    make: Callable[[], Any], attempt: Callable[[Any], bool], tried_first: bool
+) -> None:
+    """Though nothing is done while it is held: its release is a stop, too."""
+    uses = (attempt, _hold) if tried_first else (_hold, attempt)
+    body = one_lock(make, *uses)
+    seen: set[bool] = set()
+    done = explore(lambda: seen.add(body()[uses.index(attempt)]))
+    assert seen == {False, True} and done.complete and done.repeatable
+
+    def always_gets_it() -> None:
+        assert all(body())
+
+    fails(always_gets_it)
+
+
+def test_a_lock_that_is_tried_in_some_orders_only() -> None:
+    """What the first order does not do: the search begins anew, and a replay knows it as well."""
+
+    def body() -> None:
+        lock, other, flags = threading.Lock(), threading.Lock(), [False]
+
+        def set_flag() -> None:
+            with other:
+                flags[0] = True
+            with lock:
+                pass
+
+        def try_it() -> None:
+            with other:
+                early = not flags[0]
+            assert not early or _try(lock)
+
+        in_threads(set_flag, try_it)
+
+    fails(body)
+
+
 def held(lock: Any, do: Callable[[], None]) -> None:
     with lock:
         do()

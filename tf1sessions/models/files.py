@@ -134,6 +134,9 @@ def _read_at(name: str, tags: Sequence[str] | None) -> Artifact:
         )
     if _exists(name + ".meta"):  # a checkpoint of the first format has its prefix as its name
         return _read_checkpoint(name)
+    folder, file = os.path.split(name)
+    if file == "checkpoint" and glob.glob(os.path.join(glob.escape(folder), "*.index")):
+        return _read_folder(folder, tags)  # which names the newest checkpoint, as the folder does
     return _read_file(name, tags)
 
 

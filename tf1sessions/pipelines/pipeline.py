@@ -208,10 +208,11 @@ class QueuePipeline:
                 values; a dict, if the components have names. A generator may fill the same arrays again for each. Or an
                 enqueue operation, or a list of them, each run by so many threads until the end of its input; or a
                 tensor, or a tuple of them, to enqueue in each run.
-            threads: How many threads take items from the producer. Their items reach the queue in the order in which
-                they were taken.
+            threads: How many threads take items from the producer. Items that they share reach the queue in the order
+                in which they were taken, and so do those of a shard.
             name: Of the stage.
-            on_error: As for the pipeline. A generator that has raised has ended: skipping its error skips its rest.
+            on_error: As for the pipeline. A generator that has raised has ended: skipping its error skips its rest. A
+                producer's OutOfRangeError, of what it reads in a session, is the end of its items.
             block: The most items that go to the queue in one run, and that are taken from the producer before they do.
 
         Raises:
@@ -415,7 +416,8 @@ class QueuePipeline:
         """The items of a queue, one after the other, in this thread. Starts the pipeline; ends with the queue's input.
 
         Args:
-            queue: The queue to read. Call it in the thread that builds the graph; the iterator may go to another.
+            queue: The queue to read. Call it in the thread that builds the graph; the iterator may go to another. One
+                that is ended early, by ``break``, leaves what it has taken out of the queue to the queue's next one.
             block: As for :meth:`sink`.
 
         Raises:
@@ -425,24 +427,30 @@ class QueuePipeline:
         reader = BlockReader(queue, _count("block", self._block if block is None else block, "QueuePipeline.items"))
         reader.compile(self._flow.compile_call)
         queue.iterated = True
-        return self._iterate(reader)
+        return self._iterate(queue, reader)
 
-    def _iterate(self, reader: BlockReader) -> Iterator[Any]:
+    def _iterate(self, queue: PipelineQueue, reader: BlockReader) -> Iterator[Any]:
         self.start()
         while True:
             if forks.forked():  # the lock may have been held at the fork
                 self._flow.check_open("items()")
             try:
                 with reader.lock:
-                    items = reader.read()
+                    items = queue.take_returned() or reader.read()
             except Exception as error:
+                if queue.returned:
+                    continue
                 failed = self._flow.error()
                 if is_consequence(error) and failed is not None:
                     raise failed from failed.__cause__
                 if isinstance(error, _OutOfRange) or (is_consequence(error) and self._flow.stopping):
                     return
                 raise
-            yield from items
+            rest = iter(items)
+            try:
+                yield from rest
+            finally:  # ended early; without a lock, as the garbage collection may do that anywhere
+                queue.returned.extendleft(reversed(list(rest)))
 
     def adopt(self, what: Any = tf.GraphKeys.QUEUE_RUNNERS, name: str | None = None) -> None:
         """Takes over queue runners or threads of legacy code, as they are, on the pipeline's coordinator.

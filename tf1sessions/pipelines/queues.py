@@ -7,6 +7,7 @@ which threads feed which queue by themselves: legacy code never says.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import threading
 from collections.abc import Iterable, Sequence
@@ -115,8 +116,14 @@ class PipelineQueue:
         self.input_ended = False
         #: Whether the program reads it by items().
         self.iterated = False
+        #: Items that an iterator of items() had taken, and not given when it was ended; added to by any thread.
+        self.returned: collections.deque[Any] = collections.deque()
         #: Whether the program has closed it, before the threads that write to it had ended.
         self.closed_by_others = False
+
+    def take_returned(self) -> list[Any]:
+        """Takes the items that iterators have left; with ``reading`` held."""
+        return [self.returned.popleft() for _ in range(len(self.returned))]
 
     @property
     def stackable(self) -> bool:

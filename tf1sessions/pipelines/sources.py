@@ -33,7 +33,10 @@ _LOOK_SECS = 0.1
 
 
 class _Shared:
-    """One iterator that several threads take from, each item once; or one alone, which needs no lock. Numbers them."""
+    """One iterator that several threads take from, each item once; or one alone, which needs no lock. Numbers them.
+
+    ``_lock`` is held from the taking of an item until it has been handed on: so items keep their order.
+    """
 
     def __init__(
         self, make: Callable[[], Iterable[Any]], numbers: Iterator[int], over: threading.Event, alone: bool
@@ -46,17 +49,22 @@ class _Shared:
         self._iterator: Iterator[Any] | None = None
         self._kept = False
 
-    def next(self, worker: StageThread) -> tuple[int, Any] | None:
-        """The next item, numbered; None at the end, or when the pipeline is. Notes which item could not be made."""
-        if self._alone:
-            return self._take(worker)
-        while not self._lock.acquire(timeout=_LOOK_SECS):
-            if self._over.is_set():
-                return None  # and not when the thread that is inside the producer comes back from it
+    def pass_on(self, worker: StageThread, put: Callable[[tuple[int, Any]], bool]) -> bool:
+        """Takes the next item and hands it, numbered, to ``put``, before another thread takes one.
+
+        Returns:
+            False at the end, or when nobody wants items any more. Notes which item could not be made.
+        """
+        if not self._alone:
+            while not self._lock.acquire(timeout=_LOOK_SECS):
+                if self._over.is_set():
+                    return False  # and not when the thread that is inside the producer comes back from it
         try:
-            return self._take(worker)
+            numbered = self._take(worker)
+            return numbered is not None and put(numbered)
         finally:
-            self._lock.release()
+            if not self._alone:
+                self._lock.release()
 
     def _take(self, worker: StageThread) -> tuple[int, Any] | None:
         try:
@@ -238,21 +246,23 @@ class PythonSource:
 
     def _produce(self, shard: _Shared, worker: StageThread) -> None:
         offer = self._buffer.offer
+
+        def put(numbered: tuple[int, Any]) -> bool:
+            if offer(numbered):
+                return True
+            worker.waits("space")
+            wanted = self._buffer.put(numbered)
+            worker.waits("python")
+            return wanted
+
         try:
             while self._stage.step():
                 try:
-                    numbered = shard.next(worker)
+                    if not shard.pass_on(worker, put):
+                        break
                 except Exception as error:
                     if not self._stage.excuse(worker, error, None):
                         raise
-                    continue
-                if numbered is None:
-                    break
-                if not offer(numbered):
-                    worker.waits("space")
-                    if not self._buffer.put(numbered):
-                        break
-                    worker.waits("python")
         finally:
             with self._lock:
                 self._producing -= 1

@@ -33,7 +33,7 @@ from tf1sessions.testing.locks import RawLock, RawRLock, make_raw_lock
 from tf1sessions.testing.patching import Patch, Switch
 from tf1sessions.testing.scheduler import Abandoned
 from tf1sessions.testing.synchronisation import hooks_in_place
-from tf1sessions.testing.tasks import Task, born, current_task, new_name, pause
+from tf1sessions.testing.tasks import TRIES, Task, born, current_task, new_name, pause
 
 __all__ = ["CooperativeLock", "cooperative"]
 
@@ -78,26 +78,44 @@ class CooperativeLock:
             if not task.quiet:
                 scheduler.pause(task, "tries a lock", *touching)
             scheduler.touch(task, self.explored_name)
+            self._note_try(task)
             got = self._raw.acquire(False)
             return got
         if task.quiet and self._raw.acquire(False):
             scheduler.touch(task, self.explored_name)
             return True
         limit = None if timeout < 0 else timeout
+        if limit is not None:
+            self._note_try(task)
         while True:
             if not scheduler.block(task, "waits for a lock", touching, self._is_free, limit):
                 return False
             if self._raw.acquire(False):  # else a thread that is no task was faster
                 return True
 
+    def _note_try(self, task: Task) -> None:
+        """Notes that what a task does depends on whether the lock is held, unless a condition asks for its own."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename.startswith(_ROOM):
+            frame = frame.f_back
+        if frame is None or frame.f_code not in (_WAIT, _IS_OWNED):
+            task.scheduler.touch(task, (TRIES, self.explored_name), writes=False)
+
     def release(self) -> None:
-        self._raw.release()
         task = current_task()
+        try:
+            if task is not None and not task.quiet and self.explored_name in task.scheduler.tried:
+                task.scheduler.pause(task, "releases a lock", (self.explored_name, True))
+        finally:
+            self._raw.release()
         if task is not None:
             task.scheduler.touch(task, self.explored_name)
 
     def locked(self) -> bool:
         pause("looks at a lock", (self.explored_name, False))
+        task = current_task()
+        if task is not None:
+            self._note_try(task)
         locked: bool = self._raw.locked()
         return locked
 
@@ -157,6 +175,7 @@ class _InOrder(dict[Any, None]):
 
 
 _WAIT = threading.Condition.wait.__code__
+_IS_OWNED = threading.Condition._is_owned.__code__  # type: ignore[attr-defined]
 
 
 def _allocate_in_threading() -> CooperativeLock:

@@ -20,7 +20,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tf1sessions.errors import ScheduleError, UsageError
@@ -31,7 +31,7 @@ from tf1sessions.testing.race_detector import RaceDetector
 from tf1sessions.testing.reports import LEVELS, RaceKind, failing_levels, worst_report
 from tf1sessions.testing.scheduler import Failure, Scheduler, Strategy, TaskWatcher, failed, reported
 from tf1sessions.testing.suppressions import Suppressions, read_suppressions
-from tf1sessions.testing.tasks import TaskStep, preparing
+from tf1sessions.testing.tasks import TRIES, TaskStep, preparing
 from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 
 __all__ = ["MAX_STEPS", "PATIENCE_SECS", "TIMEOUT_SECS", "Exploration", "OrdersOf", "Outcome", "explore", "watched"]
@@ -243,6 +243,7 @@ class OrdersOf:
         self._most_orders = 0.0
         self._searches: list[Search] = []
         self._began_anew = False
+        self._tried: frozenset[Hashable] = frozenset()  # locks that are tried: their releases are stops
 
     def explore(self, most: int, max_preemptions: int | None, replay: str | None) -> Exploration:
         """Run orders, or one that is given; see :func:`explore`."""
@@ -289,17 +290,31 @@ class OrdersOf:
 
     def replay(self, order: str) -> None:
         """Run one order."""
-        self.order(GivenOrder(""))  # for its result
-        outcome = self.order(GivenOrder(order), with_places=True)
+        tried = _tries(self.order(GivenOrder("")).steps)  # which is run for its result, too
         self._run = 1
-        if outcome.failure is not None:
-            self._raise(outcome)
+        while True:  # it was found with stops at the releases of some locks, or of none
+            wrong: UsageError | None = None
+            try:
+                outcome = self.order(GivenOrder(order), with_places=True)
+            except UsageError as error:
+                wrong = error
+            else:
+                if outcome.failure is not None:
+                    self._raise(outcome)
+                tried |= _tries(outcome.steps)
+            if tried <= self._tried:
+                break
+            self._tried = tried
+        if wrong is not None:
+            raise wrong
 
     def run(self, most: int, max_preemptions: int | None) -> None:
         """Run orders until one goes wrong, or as many were run, or all."""
         draw, search = random.Random(self._seed), Search(max_preemptions)
         self._searches = [search]
         self._search(search, 1)
+        if not search.count:  # it has begun anew
+            self._search(search, min(2, most))
         steps = self._longest
         if self._most_orders > most:
             self._draw(draw, min(_FIRST, most - self._run), steps, max_preemptions)
@@ -317,7 +332,7 @@ class OrdersOf:
     def _draw(self, draw: random.Random, count: int, steps: int, most: int | None) -> None:
         """Run some orders that are drawn, of so many preemptions at most."""
         for number in range(count):
-            self._checked(ByPriority(draw, steps, 1 + number % 3, most))
+            self._learn(self._checked(ByPriority(draw, steps, 1 + number % 3, most)))
 
     def _search(self, search: Search, most: int) -> None:
         """Search orders in turn, until so many were run in all."""
@@ -328,8 +343,17 @@ class OrdersOf:
                 self._most_orders = _count(outcome.steps)
             cuts += outcome.is_cut
             search.advance(outcome.steps, outcome.is_cut)
-            if self._is_to_begin_anew(search):
+            if not self._learn(outcome) and self._is_to_begin_anew(search):
                 search.begin()
+
+    def _learn(self, outcome: Outcome) -> bool:
+        """Begin the searches anew if an order has tried locks that were not known to be: there are more stops then."""
+        tried = _tries(outcome.steps) - self._tried
+        if tried:
+            self._tried |= tried
+            for search in self._searches:
+                search.begin()
+        return bool(tried)
 
     def _is_to_begin_anew(self, search: Search) -> bool:
         """Say, once, that orders differ: the first may have done what is done once in a process, as imports are."""
@@ -351,7 +375,7 @@ class OrdersOf:
         if self._run % _COLLECTING == _COLLECTING - 1:
             gc.collect()
         random.seed(self._seed)
-        scheduler = Scheduler(strategy, self._max_steps, with_places=with_places)
+        scheduler = Scheduler(strategy, self._max_steps, with_places=with_places, tried=self._tried)
         detector = RaceDetector(VectorClocks(), self._ignore, suppressions=self.suppressions)
         given: list[Any] = []
         results: list[Any] = []
@@ -479,6 +503,12 @@ def watched(detector: RaceDetector, scheduler: Scheduler) -> Iterator[None]:
             yield
         finally:
             detector.is_over = True
+
+
+def _tries(steps: Sequence[TaskStep]) -> frozenset[Hashable]:
+    """Return the locks that were tried, which a task may do while another holds them."""
+    touched = (thing for step in steps for thing in step.touched)
+    return frozenset(thing[1] for thing in touched if isinstance(thing, tuple) and thing[0] == TRIES)
 
 
 def _count(steps: Sequence[TaskStep]) -> float:

@@ -22,7 +22,7 @@ import os
 import pickle
 import random
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from threading import Event, Thread
 from typing import Any, NoReturn
 
@@ -59,10 +59,11 @@ def execute(payload: Mapping[str, Any]) -> int:
 class _InChild(BaseException):
     """Unwinds the parent's calls in a child, which is to run one order."""
 
-    def __init__(self, strategy: Strategy, with_places: bool) -> None:
+    def __init__(self, strategy: Strategy, with_places: bool, tried: frozenset[Hashable]) -> None:
         super().__init__()
         self.strategy = strategy
         self.with_places = with_places
+        self.tried = tried
 
 
 class _ExploredProgram:
@@ -126,7 +127,7 @@ class _ProgramOrders(OrdersOf):
         if not pid:
             if self._run and not with_places:
                 _be_silent()
-            raise _InChild(strategy, with_places)
+            raise _InChild(strategy, with_places, self._tried)
         os.waitpid(pid, 0)
         content, lost = findings.read(self.outcome_path), findings.lost(self.outcome_path)
         if lost is not None:
@@ -193,7 +194,9 @@ class _Order:
         self._outcome_path = outcome_path
         self._parent = os.getppid()
         self._detector = RaceDetector(VectorClocks(), ignore, suppressions=suppressions)
-        self._scheduler = Scheduler(child.strategy, MAX_STEPS, with_places=child.with_places, keeps_still=True)
+        self._scheduler = Scheduler(
+            child.strategy, MAX_STEPS, with_places=child.with_places, keeps_still=True, tried=child.tried
+        )
         self._watched = contextlib.ExitStack()  # never left: the process ends
         self._task = self._scheduler.add()
 

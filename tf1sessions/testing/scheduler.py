@@ -125,6 +125,7 @@ class Scheduler:
         max_steps: After how many steps the order is taken to have no end.
         with_places: Whether steps know where they began.
         keeps_still: Whether tasks of an order that is over do nothing more, as the process ends.
+        tried: Names of locks that tasks also try, which may find them held: their releases are stops, too.
 
     Attributes:
         asked: The tasks that could go on when the strategy was last asked, and which of them ran.
@@ -139,13 +140,20 @@ class Scheduler:
     """
 
     def __init__(
-        self, strategy: Strategy, max_steps: int, *, with_places: bool = False, keeps_still: bool = False
+        self,
+        strategy: Strategy,
+        max_steps: int,
+        *,
+        with_places: bool = False,
+        keeps_still: bool = False,
+        tried: frozenset[Hashable] = frozenset(),
     ) -> None:
         self._strategy = strategy
         self._keeps_still = keeps_still
         self.asked: tuple[tuple[str, ...], str | None] = ((), None)
         self._max_steps = max_steps
         self._with_places = with_places
+        self.tried = tried
         self._guard = make_raw_lock()
         self._over = make_raw_lock()
         self._over.acquire()

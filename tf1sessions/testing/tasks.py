@@ -14,10 +14,12 @@ from typing import Any
 
 from tf1sessions.testing.locks import make_raw_lock
 
-__all__ = ["PLAIN", "Task", "TaskStep", "born", "current_task", "new_name", "pause", "preparing", "quietly"]
+__all__ = ["PLAIN", "TRIES", "Task", "TaskStep", "born", "current_task", "new_name", "pause", "preparing", "quietly"]
 
 #: The name of whatever a program's plain variables are; see :class:`TaskStep`.
 PLAIN = "plain variables"
+#: With a lock's name, what a step reads that does one or another thing, as the lock is held or not.
+TRIES = "tries"
 
 _get_ident = _thread.get_ident
 
