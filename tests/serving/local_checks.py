@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -38,6 +39,7 @@ import tf1sessions as t1
 from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError, WorkError, WorkerStartError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
+from tf1sessions.serving import session_server
 from tf1sessions.serving.local_format import LocalFormatError, decode, send
 from tf1sessions.serving.settings import Limits
 
@@ -382,6 +384,26 @@ def check_a_server_that_is_killed_before_it_is_ready_again() -> None:
             os.kill(server.pid, signal.SIGKILL)
             wait_for(lambda start=start: server.starts == start, f"start {start}")
         assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
+
+
+def check_a_server_that_is_given_up() -> None:
+    lines: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = lines.append  # type: ignore[assignment]
+    logging.getLogger("tf1sessions.serving").addHandler(handler)
+    with (
+        mock.patch.object(session_server, "_MOST_QUICK", 1),
+        t1.SessionServer("half", restart=True) as server,
+        server.client(connect_secs=90.0) as client,
+    ):
+        os.kill(server.pid, signal.SIGKILL)
+        server._watcher.join(60)
+        error = raises(PeerGoneError, lambda: client(x=[1.0], deadline_secs=90))
+        assert "soon after three starts" in str(error) and server.starts == 1, error
+    logging.getLogger("tf1sessions.serving").removeHandler(handler)
+    assert [line.getMessage() for line in lines] == [
+        f"the server at {server.address} has ended soon after 1 starts, and stays ended"
+    ]
 
 
 def check_servers_that_do_not_start() -> None:
