@@ -127,7 +127,7 @@ def _watch(
     time_limit: float | None,
     stopped: list[int],
 ) -> tuple[int, list[Finding]]:
-    """Runs a program; its exit code and what it did. Signals that this process hears meanwhile are added to the list."""
+    """Runs a program; its exit code and what it did. Signals that this process hears are added to ``stopped``."""
     from tf1sessions.doctor.dynamic import watch
     from tf1sessions.scripts.events import Event, Interrupted
     from tf1sessions.scripts.jobs import Job, JobSettings
