@@ -13,6 +13,7 @@ from support import ROOT, wait_for
 
 from tf1sessions.errors import ScriptUsageError, UsageError
 from tf1sessions.porting import traces
+from tf1sessions.porting.parity.programs import ProgramSide
 from tf1sessions.porting.replaying import replay
 from tf1sessions.porting.trace_comparison import TraceComparison, compare
 from tf1sessions.scripts.jobs import Job
@@ -114,8 +115,14 @@ def test_what_the_program_does_otherwise_is_reported(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("steps", [0, 2], ids=["before the first run", "between runs"])
-def test_ctrl_c_is_heard(steps: int, golden: traces.Trace, tmp_path: Path, null: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize(
+    ("steps", "is_model"),
+    [(0, False), (2, False), (2, True)],
+    ids=["before the first run", "between runs", "of a script that leaves a model"],
+)
+def test_ctrl_c_is_heard(
+    steps: int, is_model: bool, golden: traces.Trace, tmp_path: Path, null: tuple[int, int, int]
+) -> None:
     """What was recorded until then is no result, which a comparison would start the script again for."""
     begun = tmp_path / "begun"
     script = tmp_path / "program.py"
@@ -132,7 +139,10 @@ def test_ctrl_c_is_heard(steps: int, golden: traces.Trace, tmp_path: Path, null:
     pressing = threading.Thread(target=interrupt)
     pressing.start()
     with pytest.raises(KeyboardInterrupt):
-        replay(golden, Job(script=str(script), args=("5", "0")), out=tmp_path / "today.npz", stdio=null)
+        if is_model:
+            ProgramSide(str(script), ("5", "0"))
+        else:
+            replay(golden, Job(script=str(script), args=("5", "0")), out=tmp_path / "today.npz", stdio=null)
     pressing.join()
 
 
