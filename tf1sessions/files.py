@@ -112,7 +112,7 @@ def walk(
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    (folders if _is_folder(entry) else others).append(entry.name)
+                    (folders if is_folder(entry) else others).append(entry.name)
         except OSError as error:
             if onerror is not None:
                 onerror(error)
@@ -122,10 +122,11 @@ def walk(
         waiting += [path for path in reversed(paths) if not os.path.islink(path)]
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one. A link to itself, or into a folder that cannot be entered, is none."""
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself
+    except OSError:  # of what is not there is_dir() says so itself, of the rest it raises
         return False
 
 

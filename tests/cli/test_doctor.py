@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from tf1sessions.cli.main import cli
 from tf1sessions.doctor import dynamic, machine
 from tf1sessions.doctor.findings import Finding, FindingSource, Severity
 from tf1sessions.doctor.rules.registry import RULES
+from tf1sessions.scripts.events import Event, Interrupted
 from tf1sessions.scripts.jobs import Job
 from tf1sessions.source.program import SourceLine
 
@@ -216,11 +218,13 @@ def test_wrong_calls(here: Path, args: list[str], message: str) -> None:
 def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Job, object]]]:
     """Stands in for running the program; tests of doctor/dynamic.py run some."""
 
-    def install(exit_code: int, *found: Finding) -> list[tuple[Job, object]]:
+    def install(exit_code: int, *found: Finding, interrupted_by: int | None = None) -> list[tuple[Job, object]]:
         calls: list[tuple[Job, object]] = []
 
-        def watch(job: Job, *, stdio: object) -> tuple[int, list[Finding]]:
+        def watch(job: Job, *, stdio: object, listener: Callable[[Event], None]) -> tuple[int, list[Finding]]:
             calls.append((job, stdio))
+            if interrupted_by is not None:
+                listener(Interrupted(interrupted_by, 1, (0,)))
             return exit_code, list(found)
 
         monkeypatch.setattr(dynamic, "watch", watch)
@@ -282,6 +286,20 @@ def test_several_scripts_are_run_one_after_the_other(
     assert done.stdout.count("warning ops-in-loop  train.py:1") == 1
     reported = json.loads(call("--run", "--json", "train.py", "other.py").stdout)
     assert reported["exit_codes"] == [{"program": name, "exit_code": 3} for name in ("train.py", "other.py")]
+
+
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_after_a_signal_no_other_script_is_run(
+    signum: int, code: int, here: Path, watched: Callable[..., list[tuple[Job, object]]]
+) -> None:
+    for name in ("train.py", "other.py", "last.py"):
+        (here / name).write_text("x = 1\n")
+    calls = watched(code, seen_running(1), interrupted_by=signum)
+    done = call("--run", "train.py", "other.py", "last.py")
+    assert [job.shown for job, _ in calls] == ["train.py"]
+    assert "warning ops-in-loop  train.py:1" in done.stdout
+    assert (done.exit_code, done.stderr) == (code, "tf1sessions: interrupted; not run: other.py, last.py\n")
+    assert call("--run", "train.py").exit_code == 0  # how a server is ended
 
 
 def test_a_script_that_cannot_be_read_is_not_run(here: Path, watched: Callable[..., list[tuple[Job, object]]]) -> None:

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from support import ROOT, wait_for
+
+from tf1sessions.cli.main import cli
+from tf1sessions.pools import user_servers
 
 pytestmark = [
     pytest.mark.timeout(180),
@@ -48,6 +52,17 @@ def call(tmp_path: Path) -> Iterator[Call]:
     run("warm", "stop")
     for server in servers:
         wait_for(lambda pid=server["pid"]: not os.path.exists(f"/proc/{pid}"), f"the end of {server}")
+
+
+def test_ctrl_c_while_a_server_loads_says_that_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(self: user_servers.UserServer, what: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(user_servers.UserServer, "start", lambda self, env, idle_secs: True)
+    monkeypatch.setattr(user_servers.UserServer, "ask", ask)
+    done = CliRunner().invoke(cli, ["warm", "start"])
+    assert (done.exit_code, done.stdout) == (130, "")
+    assert done.stderr.endswith("to end it: tf1sessions warm stop\n")
 
 
 @pytest.mark.slow

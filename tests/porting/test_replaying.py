@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import ROOT
+from support import ROOT, wait_for
 
 from tf1sessions.errors import ScriptUsageError, UsageError
 from tf1sessions.porting import replaying, traces
+from tf1sessions.porting.parity.programs import ProgramSide
 from tf1sessions.porting.replaying import replay
 from tf1sessions.porting.rewriting import verification
 from tf1sessions.porting.trace_comparison import TraceComparison, compare
@@ -110,6 +113,38 @@ def test_what_the_program_does_otherwise_is_reported(
     assert not found.random  # operations have the seeds of TensorFlow 1, though none were given
     assert any("is called 6 times on the left and 5 times on the right" in text for text in found.unmatched)
     assert not found.equal and "first parts: what is fed to" in str(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("steps", "is_model"),
+    [(0, False), (2, False), (2, True)],
+    ids=["before the first run", "between runs", "of a script that leaves a model"],
+)
+def test_ctrl_c_is_heard(
+    steps: int, is_model: bool, golden: traces.Trace, tmp_path: Path, null: tuple[int, int, int]
+) -> None:
+    """What was recorded until then is no result, which a comparison would start the script again for."""
+    begun = tmp_path / "begun"
+    script = tmp_path / "program.py"
+    waits = f"if step == {steps}: open({str(begun)!r}, 'w').close(); __import__('time').sleep(60)"
+    script.write_text(
+        PROGRAM.replace("        session.run(y, {x: step", f"        {waits}\n        session.run(y, {{x: step"),
+        encoding="utf-8",
+    )
+
+    def interrupt() -> None:
+        wait_for(begun.exists, "the script's step")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    pressing = threading.Thread(target=interrupt)
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):
+        if is_model:
+            ProgramSide(str(script), ("5", "0"))
+        else:
+            replay(golden, Job(script=str(script), args=("5", "0")), out=tmp_path / "today.npz", stdio=null)
+    pressing.join()
 
 
 @pytest.mark.slow

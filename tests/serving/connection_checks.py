@@ -76,6 +76,11 @@ def check_a_head_that_does_not_come() -> None:
                 slow.sendall(b"GET /healthz HT")
                 assert slow.recv(100) == b"", "the connection is not closed after a part of its second head"
             assert ask(server, "/healthz")[0] == 200
+        with (
+            serving(half(), tls=(str(TLS / "cert.pem"), str(TLS / "key.pem"))) as server,
+            socket.create_connection(("127.0.0.1", server.port), 30) as slow,
+        ):
+            assert slow.recv(100) == b"", "the connection is not closed before its TLS handshake"
     finally:
         http_server._HEAD_SECS = 10.0
 

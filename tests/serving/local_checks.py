@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -38,6 +39,7 @@ import tf1sessions as t1
 from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError, WorkError, WorkerStartError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
+from tf1sessions.serving import session_server
 from tf1sessions.serving.local_format import LocalFormatError, decode, send
 from tf1sessions.serving.settings import Limits
 
@@ -399,11 +401,24 @@ def check_a_server_that_is_started_again() -> None:
 
 
 def check_a_server_that_is_killed_before_it_is_ready_again() -> None:
+    """And then once more, where that is too often."""
+    lines: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = lines.append  # type: ignore[assignment]
+    logging.getLogger("tf1sessions.serving").addHandler(handler)
     with t1.SessionServer("half", restart=True) as server, server.client(connect_secs=90.0) as client:
         for start in (2, 3):  # the second kill is before it is ready
             os.kill(server.pid, signal.SIGKILL)
             wait_for(lambda start=start: server.starts == start, f"start {start}")
         assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
+        with mock.patch.multiple(session_server, _MOST_QUICK=1, _QUICK_SECS=1e6):
+            os.kill(server.pid, signal.SIGKILL)
+            server._watcher.join(60)
+        with t1.SessionClient(server.address) as other:  # whose connection is none of the last server's
+            assert "soon after three starts" in str(raises(PeerGoneError, lambda: other(x=[1.0])))
+        assert server.starts == 3
+    logging.getLogger("tf1sessions.serving").removeHandler(handler)
+    assert any("has ended soon after" in line.getMessage() for line in lines), lines
 
 
 def check_servers_that_do_not_start() -> None:

@@ -98,31 +98,48 @@ def doctor(
     seen = facts()
     found = without_suppressed(examine(seen), None, ignore)
     ended: list[tuple[str, int]] = []
+    stopped: list[int] = []
+    names = scripts or (str(module),)
     if runs:
-        for name, program in zip(scripts or (str(module),), programs, strict=True):
-            exit_code, watched = _watch(name, module is not None, arguments, as_json, time_limit)
+        for name, program in zip(names, programs, strict=True):
+            exit_code, watched = _watch(name, module is not None, arguments, as_json, time_limit, stopped)
             found += without_suppressed(watched, program, ignore)
             ended.append((name, exit_code))
+            if stopped:  # by a signal, which is for the command
+                break
     found = in_order(_once([*found, *read]))
     if as_json:
         click.echo(json.dumps(_as_json(seen, found, ended), indent=1))
     else:
         _print(seen if machine_too or not programs else None, found, ended)
+    if stopped and (left := names[len(ended) :]):
+        click.echo(f"tf1sessions: interrupted; not run: {', '.join(map(quoted, left))}", err=True)
+        raise click.exceptions.Exit(128 + stopped[0])
     if any(finding.severity is Severity.ERROR for finding in found):
         raise click.exceptions.Exit(1)
 
 
 def _watch(
-    name: str, is_module: bool, arguments: Sequence[str], quiet: bool, time_limit: float | None
+    name: str,
+    is_module: bool,
+    arguments: Sequence[str],
+    quiet: bool,
+    time_limit: float | None,
+    stopped: list[int],
 ) -> tuple[int, list[Finding]]:
-    """Runs a program; its exit code and what it did."""
+    """Runs a program; its exit code and what it did. Signals that this process hears are added to ``stopped``."""
     from tf1sessions.doctor.dynamic import watch
+    from tf1sessions.scripts.events import Event, Interrupted
     from tf1sessions.scripts.jobs import Job, JobSettings
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Interrupted):
+            stopped.append(event.signum)
 
     settings = JobSettings(time_limit=time_limit)
     script, module = (None, name) if is_module else (name, None)
     job = Job(script=script, module=module, args=tuple(arguments), settings=settings)
-    return watch(job, stdio=(0, 2, 2) if quiet else (0, 1, 2))
+    return watch(job, stdio=(0, 2, 2) if quiet else (0, 1, 2), listener=listen)
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

@@ -53,7 +53,11 @@ def start(idle: float) -> None:
 
     server = user_servers.named("scripts")
     already = "" if server.start(base_environment(fast_kernels=False), idle * 60) else " already"
-    status = _wait_until_warm(server)
+    try:
+        status = _wait_until_warm(server)
+    except KeyboardInterrupt:
+        click.echo("tf1sessions: the server goes on, and loads TensorFlow; to end it: tf1sessions warm stop", err=True)
+        raise
     click.echo(
         f"TensorFlow is loaded{already}, by process {status['pid']}, for commands with {printable(status['python'])}. "
         f"It ends when it was not used for {duration(status['idle_secs'])}."

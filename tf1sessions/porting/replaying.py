@@ -17,6 +17,7 @@ import collections
 import contextlib
 import dataclasses
 import os
+import signal
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -52,12 +53,10 @@ class Replay:
     Attributes:
         exit_code: The script's, as a shell would have it.
         trace: What it computed.
-        interrupted_by: The signal that ended the run, which this process heard.
     """
 
     exit_code: int
     trace: Trace
-    interrupted_by: int | None = None
 
 
 def replay(
@@ -89,6 +88,8 @@ def replay(
         UsageError: ``given`` names something else.
         ScriptUsageError: The script cannot be run, ran no session, or was killed before its trace was written.
         WorkerStartError: TensorFlow could not be loaded.
+
+    A signal that ended the run (Ctrl-C, SIGTERM) does then here what it does without a run.
 
     Thread-safety: may be called from any thread, by several at once.
 
@@ -188,12 +189,14 @@ def _recorded(
         )
         with running.heeding_signals():
             summary = running.run()
+    if summary.interrupted_by is not None:  # what it was cut short to is no result
+        signal.raise_signal(summary.interrupted_by)
     if not os.path.exists(path):
         raise ScriptUsageError(
             f"{job.shown} ended with exit code {summary.exit_code}, and nothing of it was recorded",
             next_step="Look at what it printed: either it ran no session, or it was killed.",
         )
-    return Replay(summary.exit_code, read(path), summary.interrupted_by)
+    return Replay(summary.exit_code, read(path))
 
 
 def _arguments(trace: Trace, args: Sequence[str] | None) -> Sequence[str]:

@@ -231,8 +231,9 @@ class _Reader:
         return value
 
     def text(self, key: str, value: Any, longest: int = MAX_TEXT) -> str:
-        if not isinstance(value, str) or "\0" in value:
+        if not isinstance(value, str):
             self.fail(key, f"{brief(value)} is not a text")
+        self.refuse_nul(key, value)
         if len(value) > longest:
             self.fail(key, f"{brief(value)} has {len(value):,} characters, more than {longest:,}")
         return value
@@ -243,13 +244,18 @@ class _Reader:
             return "true" if value else "false"
         if isinstance(value, (int, float)):
             return str(value)
-        if not isinstance(value, str) or "\0" in value:
+        if not isinstance(value, str):
             self.fail(key, f"{brief(value)} is not a text, number or boolean")
+        self.refuse_nul(key, value)
         return value
 
-    def texts(self, key: str, value: Any) -> list[str]:
+    def refuse_nul(self, key: str, value: str) -> None:
+        if "\0" in value:
+            self.fail(key, f"{brief(value)} has a NUL character in it, which no argument, variable or name can have")
+
+    def texts(self, key: str, value: Any, example: str = '["--epochs=3", "--verbose"]') -> list[str]:
         if not isinstance(value, list):
-            self.fail(key, f"{brief(value)} is not a list", next_step='Write it as ["--epochs=3", "--verbose"].')
+            self.fail(key, f"{brief(value)} is not a list", next_step=f"Write it as {example}.")
         return [self.plain(f"{key}[{index}]", item) for index, item in enumerate(value)]
 
     def variables(self, key: str, value: Any) -> dict[str, str]:
@@ -268,7 +274,9 @@ class _Reader:
         return JobSettings(**checked)
 
     def grid(self, key: str, value: Any) -> dict[str, list[str]]:
-        grid = {name: self.texts(f"{key}.{name}", items) for name, items in self.table(key, value).items()}
+        grid = {
+            name: self.texts(f"{key}.{name}", items, "[0.1, 0.01]") for name, items in self.table(key, value).items()
+        }
         for name, items in grid.items():
             if not items:
                 self.fail(f"{key}.{name}", "it has no values", next_step="Give it at least one, or remove it.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import functools
 import logging
 import signal
 import socket
@@ -22,7 +23,7 @@ __all__ = ["HttpServer", "listen"]
 
 logger = logging.getLogger("tf1sessions.serving")
 
-_HEAD_SECS = 10.0  # for the head of a request, and for the next one of a connection; arbitrary
+_HEAD_SECS = 10.0  # for a TLS handshake, the head of a request, and the next head of a connection; arbitrary
 _READ_SECS, _READ_BYTES = 30.0, 16 << 10  # of an answer that waits, so much must be taken in so long; arbitrary
 _USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # for which asyncio waits
 _CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
@@ -107,7 +108,7 @@ class HttpServer:
             ssl_keyfile=tls[1] if tls else None,
         )
         config.load()
-        self._listeners = list(listeners)
+        self._listeners, self._tls = list(listeners), tls is not None
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None  # while it runs
         self._loop_lock = threading.Lock()  # so that no stop reaches a loop that has just been closed
@@ -123,6 +124,9 @@ class HttpServer:
 
     async def _serve(self, stopping: Callable[[], None], signals: bool) -> None:
         self._loop = asyncio.get_running_loop()
+        if self._tls:  # by itself asyncio gives a handshake a minute, and uvicorn has no setting for it
+            create: Any = functools.partial(self._loop.create_server, ssl_handshake_timeout=_HEAD_SECS)
+            self._loop.create_server = create  # type: ignore[method-assign]
 
         def stop() -> None:
             if self._server.should_exit:

@@ -290,7 +290,7 @@ class SessionClient:
                         where=self.address,
                         next_step="It may be starting again: give it longer, by connect_secs= and the deadline."
                         if waits
-                        else "Start it, or start it with restart=True.",
+                        else "Start it. With restart=True it starts again, until it ends soon after three starts.",
                     ) from error
             except BaseException:
                 connection.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import pickle
 import select
@@ -30,6 +31,8 @@ from tf1sessions.serving.settings import Limits, models_from
 
 __all__ = ["SessionServer"]
 
+logger = logging.getLogger("tf1sessions.serving")
+
 _QUICK_SECS = 5.0  # a server that ends sooner after its start has not started well; arbitrary
 _DECODED_BYTES = 8 << 30  # of a request; arbitrary, clients are this user's own
 _MOST_QUICK = 3  # in a row, after which it is not started again; arbitrary
@@ -48,7 +51,8 @@ class SessionServer:
         plan: A :class:`~tf1sessions.MemoryPlan`, of which the server gets one worker's share.
         worker: Which.
         restart: Whether it is started again when it ends by itself. Requests that it had begun fail, and what
-            ``requests`` kept in variables is lost.
+            ``requests`` kept in variables is lost. One that ends within five seconds three times in a row is given up,
+            with a warning in the log.
         limits: :class:`~tf1sessions.serving.settings.Limits` on requests.
         poll_secs: How often versions of models are looked for; 0 for never.
         drain_secs: How long requests may go on after close().
@@ -222,6 +226,7 @@ class SessionServer:
                         return
                     quick += 1
             else:
+                logger.warning("the server at %s has ended soon after %d starts, and stays ended", self.address, quick)
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(self.address, RESTARTS))  # clients need not wait
                 return

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from tf1sessions.files import walk
+from tf1sessions.files import is_folder, walk
 
 __all__ = ["Found", "versions_on_disk"]
 
@@ -64,7 +64,7 @@ def _numbered(path: str) -> dict[int, str]:
     found = {}
     with os.scandir(path) as entries:
         for entry in entries:
-            if entry.name.isascii() and entry.name.isdigit() and len(entry.name) < 19 and entry.is_dir():
+            if entry.name.isascii() and entry.name.isdigit() and len(entry.name) < 19 and is_folder(entry):
                 found[int(entry.name)] = entry.path
     return found
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import signal
 import tempfile
 import weakref
 from collections.abc import Collection, Mapping, Sequence
@@ -99,6 +100,8 @@ def _captured(job: Job, folder: str, wanted: Sequence[str]) -> dict[str, Any]:
     )
     with running.heeding_signals():
         summary = running.run()
+    if summary.interrupted_by is not None:  # it is no error of the script's
+        signal.raise_signal(summary.interrupted_by)
     index = os.path.join(folder, _INDEX)
     if summary.exit_code:
         raise WorkError(

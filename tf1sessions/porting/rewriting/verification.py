@@ -370,9 +370,6 @@ class _StepRuns:
                 done = replay(self._reference, job, out=out, time_limit=self._time_limit, stdio=stdio)
         except ScriptUsageError as error:
             return _RunEnd(None, f"could not be recorded: {error}")
-        if done.interrupted_by is not None:
-            done.trace.close()
-            signal.raise_signal(done.interrupted_by)
         return _ended(done)
 
     def _plain(self, job: Job, out: Path) -> _RunEnd:

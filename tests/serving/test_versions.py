@@ -1,0 +1,45 @@
+"""What is taken for a version of a model on disk. Needs no TensorFlow."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tf1sessions.serving.versions import versions_on_disk
+
+
+def _refuse_to_be_entered(path: Path) -> None:
+    inner = path.with_name("closed")
+    (inner / "model").mkdir(parents=True)
+    path.symlink_to(inner / "model")
+    inner.chmod(0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: path.symlink_to(path.name),
+        lambda path: path.symlink_to("nowhere"),
+        lambda path: path.symlink_to("1/model"),
+        lambda path: path.write_text("no folder"),
+        lambda path: os.mkfifo(path),
+        _refuse_to_be_entered,
+    ],
+    ids=["loop", "dangling", "link to a file", "file", "pipe", "closed"],
+)
+def test_what_is_no_version_hides_none(make, tmp_path: Path) -> None:
+    for number in ("1", "2"):
+        (tmp_path / number).mkdir()
+        (tmp_path / number / "model").write_text(number)
+    make(tmp_path / "3")
+    try:
+        found = versions_on_disk(str(tmp_path), 1, {})
+    finally:
+        if (tmp_path / "closed").exists():
+            (tmp_path / "closed").chmod(0o700)
+    if make is _refuse_to_be_entered and os.geteuid() == 0:  # who may enter all
+        assert [each.version for each in found] == [3]
+    else:
+        assert [each.version for each in found] == [2]
