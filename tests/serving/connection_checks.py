@@ -194,6 +194,18 @@ def check_pages_of_other_sites() -> None:
         assert ask(server, PREDICT, {"instances": [1.0]}, Origin="https://evil.example")[0] == 403
         own = f"http://127.0.0.1:{server.port}"
         assert ask(server, PREDICT, {"instances": [1.0]}, Origin=own)[0] == 200
+        for host in (
+            "evil.example",
+            f"evil.example:{server.port}",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "[::1",
+        ):
+            status, answer = ask(server, PREDICT, {"instances": [1.0]}, Origin=f"http://{host}", Host=host)
+            assert status == 403 and host in answer["error"], host
+            assert ask(server, "/v1/models/half", Host=host)[0] == 403, host
+        for host in ("localhost", "LOCALHOST:80", "a.localhost", "[::1]:8501", "192.168.0.7"):
+            assert ask(server, PREDICT, {"instances": [1.0]}, Host=host)[0] == 200, host
 
 
 @contextlib.contextmanager

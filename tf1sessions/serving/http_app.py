@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import ipaddress
 import json
 import logging
 import re
 import time
+import urllib.parse
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -66,12 +68,14 @@ class _HttpRequest:
         method: In capitals.
         headers: By their names in small letters; the last of a name.
         receive: ASGI's function for the body.
+        server: The address of this server that it came to.
     """
 
     path: str
     method: str
     headers: dict[bytes, bytes]
     receive: Callable[[], Any]
+    server: str
 
     def header(self, name: bytes) -> str | None:
         """A header's value, or None."""
@@ -106,7 +110,7 @@ def application(service: Service, token: str | None = None) -> Any:
             return
         started = time.monotonic()
         path = scope["path"]
-        request = _HttpRequest(path, scope["method"], dict(scope["headers"]), receive)
+        request = _HttpRequest(path, scope["method"], dict(scope["headers"]), receive, scope["server"][0])
         model = _MODEL.fullmatch(path) or _MODEL_V2.fullmatch(path)
         try:
             answer = await handlers.answer(request, model)
@@ -128,6 +132,15 @@ def application(service: Service, token: str | None = None) -> Any:
         await send({"type": "http.response.body", "body": answer.body})
 
     return app
+
+
+def _is_local(host: str) -> bool:
+    """Whether a Host header has an IP address, or a name that always means this machine."""
+    try:
+        name = urllib.parse.urlsplit(f"//{host}").hostname or "localhost"
+        return name == "localhost" or name.endswith(".localhost") or bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
 
 
 def _raw_headers(answer: HttpAnswer) -> list[tuple[bytes, bytes]]:
@@ -162,7 +175,7 @@ class _Handlers:
     async def answer(self, request: _HttpRequest, model: re.Match[str] | None) -> HttpAnswer:
         """Answer a request; ``model`` is what its address says of a model."""
         path = request.path
-        self._check_origin(request)
+        self._check_site(request)
         if self._token is not None and path not in _OPEN:
             self._check_token(request)
         if model is not None:
@@ -237,11 +250,21 @@ class _Handlers:
         if not hmac.compare_digest(shown.strip().encode("utf-8"), self._token) or scheme.lower() != "bearer":
             raise _Problem("the token is missing or wrong", 401, {"WWW-Authenticate": "Bearer"})
 
-    def _check_origin(self, request: _HttpRequest) -> None:
-        """Refuses what a page of another site makes a browser send."""
-        origin = request.header(b"origin")
-        if origin is not None and origin.partition("://")[2] != request.header(b"host"):
+    def _check_site(self, request: _HttpRequest) -> None:
+        """Refuses what a page of another site makes a browser send.
+
+        Such a page may have the system of names say that its site is this machine (DNS rebinding): what comes by
+        loopback without a token has to name the server as only a program of this machine can.
+        """
+        origin, host = request.header(b"origin"), request.header(b"host") or ""
+        if origin is not None and origin.partition("://")[2] != host:
             raise _Problem(f"requests from pages of {origin} are refused", 403)
+        if self._token is None and ipaddress.ip_address(request.server).is_loopback and not _is_local(host):
+            raise _Problem(
+                f"requests to the host {host} are refused: ask for localhost, have a proxy send that as Host, "
+                "or start the server with --token-file",
+                403,
+            )
 
     async def _body(self, request: _HttpRequest) -> bytes:
         """The body of a request, decompressed, within the limits of size and time."""
