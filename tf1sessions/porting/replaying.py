@@ -299,8 +299,18 @@ class Guided(_Recorder):  # type: ignore[misc]
         self._inside.reading = True
 
     def hook_legacy_graphs(self) -> None:
-        """Has the functions of a LegacyGraph recorded as the requests of a session."""
+        """Has the functions of a LegacyGraph recorded as the requests of a session.
+
+        For values of any shapes they are one function, as they are one graph in a session: where TensorFlow knows more
+        of the shapes it chooses other kernels, which round otherwise, and a training makes that large.
+        """
+        from tf1sessions.porting.calls import PreparedFunction
         from tf1sessions.porting.legacy_graph import LegacyFunction
+
+        def _exactly_for(function: PreparedFunction, shapes: Any) -> None:
+            return None
+
+        super()._put(PreparedFunction, "_exactly_for", _exactly_for)
 
         call = LegacyFunction.__call__
 

@@ -41,13 +41,15 @@ train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     for _ in range(steps):
-        print("loss", session.run([loss, train], {x: np.random.rand(4, 3)})[0])
+        print("loss", session.run([loss, train], {x: np.random.rand(20, 3)})[0])
     tf.train.Saver().save(session, "model.ckpt")
 """
 MODEL = """
 import tensorflow as tf
 
 def predict(x):
+    for _ in range(2):  # as large as kernels need for it to matter whether they know the shapes
+        x = tf.layers.dense(x, 300, tf.nn.relu)
     return tf.nn.dropout(tf.layers.dense(x, 1), 0.5) + 0.25
 """
 
