@@ -98,6 +98,7 @@ class _ScopePlan:
         self.names_legacy = False
         self.groups: list[ast.stmt] = []
         self._always: set[ast.AST] = {node}  # the scope, and what is dissolved in it: their statements are run with it
+        self._lists: set[str] = set()
         self._between: list[ast.stmt] = []  # statements between what builds and the statement where the walk is
         # Whether no session was made of the graph where the walk is.
         self._is_first = legacy is None or (plan.session_count == 1 and self._runs_once())
@@ -352,9 +353,27 @@ class _ScopePlan:
         for header in _headers(statement):
             if self._requests(header, place):
                 raise NotPossible(header, "What decides about a block adds to the graph")
+            if not isinstance(statement, ast.With) and self.code.asks_graph(self.file, header):
+                self._listed(statement, header)
         is_loop = isinstance(statement, _LOOPS) or place is not statement
         for body in inner:
             self._statements(body, place if is_loop else None)
+
+    def _listed(self, statement: ast.stmt, header: ast.AST) -> None:
+        """Have the graph that a loop goes over, ``for v in tf.global_variables():``, asked before it, in the block."""
+        if not isinstance(statement, ast.For):
+            raise NotPossible(header, "What decides about a block adds to the graph")
+        name, number = "listed", 1
+        while self.file.taken(name) or name in self._lists:
+            number += 1
+            name = f"listed_{number}"
+        self._lists.add(name)
+        self._make(statement)
+        self.names_legacy = True
+        indent = self.plan.indentation.unit(self.plan.indentation.around(statement.lineno))
+        self.plan.put_before(statement, f"with {self.legacy}:")
+        self.plan.put_before(statement, f"{indent}{name} = {self.plan.text(header)}")
+        self.plan.replace(header, name)
 
     def _is_call_of_session(self, node: ast.expr, name: str) -> bool:
         return (
@@ -595,14 +614,17 @@ class _ScopePlan:
         return not names & set(self.parameters()) and self._is_bound_before(names | {self.legacy}, before)
 
     def _is_bound_before(self, names: set[str], statement: ast.AST) -> bool:
-        nodes = list(ast.walk(statement))
-        return not any(bound_name(node) in names or changed_name(node) in names or self._resets(node) for node in nodes)
+        return not any(self._changes(node, names) for node in ast.walk(statement))
+
+    def _changes(self, node: ast.AST, names: set[str]) -> bool:
+        """Whether a node gives names another meaning."""
+        return bound_name(node) in names or changed_name(node) in names or self._resets(node)
 
     def _bindings(self, request: Request, keys: list[ast.expr]) -> int:
-        """Count the bindings of a request's names before it, in the order of the text: else it means another."""
+        """Count the bindings and changes of a request's names before it, in the order of the text: else it means another."""
         names = names_in([request.fetches, *keys]) | {self.legacy}
         return sum(
-            node.lineno < request.call.lineno and (bound_name(node) in names or self._resets(node))
+            node.lineno < request.call.lineno and self._changes(node, names)
             for node in self._own_nodes()
             if isinstance(node, ast.expr)
         )

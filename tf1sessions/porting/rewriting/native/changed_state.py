@@ -1,0 +1,162 @@
+"""Values of Python that the code of a graph reads, and that change: a graph has those of the time when it was built."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ..requests.graph_code import own_nodes
+from ..requests.request import NotPossible
+from .kinds import Kind, base_names
+from .own_nodes import changed_in_place
+from .purity import called_functions
+from .statements import Item
+from .unit import Unit
+
+__all__ = ["check_identity", "check_state"]
+
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+#: What is asked of a tensor and is no tensor.
+_ABOUT = frozenset(["shape", "get_shape", "name", "dtype", "op", "graph", "device", "ndims"])
+
+
+def check_state(unit: Unit, moved: Sequence[Item]) -> None:
+    """Refuse statements of requests that would see a later value, or change one each time they are traced.
+
+    Raises:
+        NotPossible: An attribute or a global name that one reads is set later, an object or an iterator of Python gives
+            something else each time, or a name means something else by then.
+    """
+    stores = list(_attribute_stores(unit))
+    stateful = set(_stateful_methods(unit))
+    computed = {name for item in moved for name in item.binds}
+    in_requests = {id(node) for item in moved for node in ast.walk(item.statement)}
+    for item in moved:
+        functions = called_functions(unit, item.statement)
+        inside = [node for each in [item.statement, *functions] for node in ast.walk(each)]
+        _check_attributes(unit, item, inside, stores)
+        _check_calls(unit, item, inside, stateful)
+        names = item.reads | {each.id for each in inside if isinstance(each, ast.Name)}
+        for name in sorted(names - computed):
+            if any(function.name in _called_behind(unit, item) for function in _setters(unit, name)):
+                raise NotPossible(item.statement, f"{name!r} is changed after the graph was built with it")
+        for name in sorted(item.reads & computed):
+            before = [each for each in unit.own.binders.get(name, ()) if each.lineno < item.statement.lineno]
+            if before and id(max(before, key=lambda each: (each.lineno, each.col_offset))) not in in_requests:
+                raise NotPossible(item.statement, f"{name!r} means different things where the graph is built")
+
+
+def _attribute_stores(unit: Unit) -> Iterator[tuple[str, ast.AST]]:
+    for node in ast.walk(unit.file.tree):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            yield node.attr, node
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
+            if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
+                yield str(node.args[1].value), node
+
+
+def _check_attributes(unit: Unit, item: Item, inside: Sequence[ast.AST], stores: Sequence[tuple[str, ast.AST]]) -> None:
+    for each in inside:
+        if not isinstance(each, ast.Attribute) or not isinstance(each.ctx, ast.Load) or not base_names(each):
+            continue
+        if unit.kinds.symbol(each) is None and any(
+            attr == each.attr and _is_behind(unit, item, node) for attr, node in stores
+        ):
+            raise NotPossible(each, f"{each.attr!r} is set anew after the graph was built with it")
+
+
+def _is_behind(unit: Unit, item: Item, node: ast.AST) -> bool:
+    """Whether code may run after a statement of the graph."""
+    function = next((each for each in unit.file.around(node) if isinstance(each, _INNER)), None)
+    is_method = isinstance(unit.file.parents.get(unit.node), ast.ClassDef)
+    if function is unit.node or (function is None and not isinstance(unit.node, ast.FunctionDef)):
+        return getattr(node, "lineno", 0) > (item.statement.end_lineno or 0)
+    if function is None:
+        return is_method  # what the module does with an object of the class
+    return getattr(function, "name", "") != "__init__"
+
+
+def _stateful_methods(unit: Unit) -> Iterator[str]:
+    """The methods of the program that change their object."""
+    for node in unit.file.tree.body:
+        if isinstance(node, ast.ClassDef) and node.name not in unit.kinds.classes:
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and method.name != "__init__" and method.args.args:
+                    own = method.args.args[0].arg
+                    for each in own_nodes(method):
+                        is_set = isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load)
+                        if own in (base_names(each) if is_set else changed_in_place(each)):  # type: ignore[arg-type]
+                            yield method.name
+
+
+def _check_calls(unit: Unit, item: Item, inside: Sequence[ast.AST], stateful: set[str]) -> None:
+    names = [each for each in ast.walk(item.statement) if isinstance(each, ast.Name)]
+    bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    for each in inside:
+        if not isinstance(each, ast.Call) or unit.kinds.symbol(each.func) is not None:
+            continue
+        if isinstance(each.func, ast.Name) and each.func.id == "next" and changed_in_place(each) - bound:
+            raise NotPossible(each, "An iterator of Python is advanced while the graph is built")
+        name = each.func.attr if isinstance(each.func, ast.Attribute) else "__call__"
+        is_object = isinstance(each.func, ast.Attribute) or (
+            isinstance(each.func, ast.Name) and each.func.id not in unit.kinds.functions
+        )
+        if is_object and name in stateful and base_names(each.func):
+            raise NotPossible(each, f"{ast.unparse(each.func)}() changes its object while the graph is built")
+
+
+def _setters(unit: Unit, name: str) -> Iterator[ast.FunctionDef]:
+    """The functions that bind a name of the module."""
+    for function in unit.kinds.functions.values():
+        nodes = list(own_nodes(function)) if function is not unit.node else []
+        if any(isinstance(each, ast.Global) and name in each.names for each in nodes):
+            if isinstance(function, ast.FunctionDef):
+                yield function
+
+
+def _called_behind(unit: Unit, item: Item) -> set[str]:
+    """The names of functions that may be called after a statement of the graph."""
+    end = item.statement.end_lineno or 0
+    is_method = isinstance(unit.file.parents.get(unit.node), ast.ClassDef)
+    stack: list[ast.AST] = [unit.file.tree if is_method else unit.area]
+    found: set[str] = set()
+    while stack:
+        node = stack.pop()
+        for each in ast.walk(node):
+            is_known = isinstance(each, ast.Name) and each.id in unit.kinds.functions and each.id not in found
+            if is_known and (is_method or node is not unit.area or each.lineno > end):  # type: ignore[attr-defined]
+                found.add(each.id)  # type: ignore[attr-defined]
+                stack.append(unit.kinds.functions[each.id])  # type: ignore[attr-defined]
+    return found
+
+
+def check_identity(unit: Unit) -> None:
+    """Refuse what asks whether tensors are the same: TensorFlow 2 compares their values, and has no hashes of them.
+
+    Raises:
+        NotPossible: A statement of the graph does.
+    """
+    for item in unit.items:
+        for node in ast.walk(item.statement):
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                same = any(isinstance(each, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for each in node.ops)
+                if same and not any(isinstance(each, ast.Constant) and each.value is None for each in sides):
+                    if any(_is_of_graph(unit, each) for each in sides):
+                        raise NotPossible(node, "Tensors are compared by == or in")
+            keys = node.keys if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Set) else []
+            keys = [node.slice] if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) else keys
+            keys = [each for each in keys if each is not None and not unit.kinds.is_placeholder(each)]
+            if any(_is_of_graph(unit, each) and not _is_unpacked(unit, each) for each in keys):
+                raise NotPossible(node, "Tensors are the keys of a dict")
+
+
+def _is_unpacked(unit: Unit, node: ast.expr) -> bool:
+    """Whether a name is one of several that a loop binds, of which the kind is not known: ``for name, variable in``."""
+    binders = unit.own.binders.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    return any(isinstance(unit.file.parents[each], ast.Tuple) for each in binders)
+
+
+def _is_of_graph(unit: Unit, node: ast.expr) -> bool:
+    about = any(isinstance(each, ast.Attribute) and each.attr in _ABOUT for each in ast.walk(node))
+    return not about and unit.kinds.of(node, unit.scope) >= Kind.VARIABLE
