@@ -154,3 +154,37 @@ def test_a_list_is_read_before_it_is_changed():
     run = f"{RUN.replace('y,', 'parts,')}    print(sess.run([total, last], {{x: 2.0}}))\n"
     found = after(f"{HEAD}{build}{run}", "native").partition("def run_total_and_last(")[2]
     assert 0 < found.index("total = sum(parts)") < found.index("last = parts.pop()")
+
+
+@pytest.mark.parametrize(
+    ("build", "what"),
+    [
+        (
+            "dense = functools.partial(tf.layers.dense, use_bias=False)\ny = dense([[x]], 1)",
+            "tf.layers.dense is handed",
+        ),
+        ("dense = tf.layers.dense\ny = dense([[x]], 1)", "tf.layers.dense is handed"),
+        (
+            "def v(i):\n    return tf.get_variable('v', [2], initializer=i)\ny = x * v(tf.zeros_initializer)",
+            "is handed",
+        ),
+        ("u = tf.Variable([1.0], validate_shape=False)\ny = x * u", "tf.Variable has the argument validate_shape"),
+        ("y = x * tf.assign(w, x, validate_shape=False)", "tf.assign has the argument validate_shape"),
+    ],
+)
+def test_what_would_fail_when_it_runs_keeps_the_graph(build: str, what: str):
+    (remark,) = remarks(f"import functools\n{HEAD}{build}{RUN}", "native")
+    assert what in remark
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        "y = tf.layers.dense([[x]], 1, kernel_initializer=tf.zeros_initializer)",
+        "y = x * tf.get_variable('v', [2], initializer=tf.zeros_initializer)",
+        "def v(i):\n    return tf.get_variable('v', [2], initializer=i)\ny = x * v(tf.zeros_initializer())",
+        "y = x * tf.assign(w, x, validate_shape=True)",
+    ],
+)
+def test_what_runs_does_not(build: str):
+    assert "LegacyGraph" not in after(f"{HEAD}{build}{RUN}", "native")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ....source.uses import FileUses, read_file
 from ..requests.request import NotPossible
+from .kinds import creates
 
 __all__ = ["check_written"]
 
@@ -37,10 +38,23 @@ def check_written(text: str, original: FileUses) -> None:
         what = f"{name!r}, which the graph has, is used in a way that is not known"
         raise NotPossible(next(nodes, original.tree.body[0]), what)
     file = read_file(dataclasses.replace(original.source, text=text), original.module, is_package=original.is_package)
-    for use in file.uses if isinstance(file, FileUses) else ():
+    if not isinstance(file, FileUses):
+        return
+    for use in file.uses:
         if use.name in _GRAPH or use.name.startswith(_OF_LOSSES):
             found = (each.node for each in original.uses if each.name == use.name)
             raise NotPossible(next(found, original.tree.body[0]), f"{use.name}() is called outside of the graph")
+        is_made = creates(use.name) in ("layer", "metric")
+        if is_made or (use.call is None and use.name.endswith("_initializer") and not _is_given(file, use.node)):
+            found = (each.node for each in original.uses if each.name == use.name and each.call is None)
+            raise NotPossible(next(found, original.tree.body[0]), f"{use.name} is handed about")
+
+
+def _is_given(file: FileUses, node: ast.AST) -> bool:
+    """Whether an initializer is an argument of a function of TensorFlow, which calls a class itself."""
+    call = file.parents[node]
+    call = file.parents[call] if isinstance(call, ast.keyword) else call
+    return isinstance(call, ast.Call) and any(use.node is call.func for use in file.uses)
 
 
 def _unbound(text: str) -> set[str]:
