@@ -871,7 +871,8 @@ def test_what_is_made_of_a_container_of_tensors_is_of_the_graph(text: str) -> No
 
 def test_a_class_that_is_made_of_one_that_builds_does_so_too() -> None:
     base = "class Base(object):\n    def __init__(self):\n        self.z = tf.square(y)\n"
-    text = f"{base}class Child(Base):\n    k = 1\nchild = Child()\nsess = {SESSION}\nprint(sess.run(child.z, {{x: 1.0}}))\n"
+    text = f"{base}class Child(Base):\n    k = 1\nchild = Child()\n"
+    text += f"sess = {SESSION}\nprint(sess.run(child.z, {{x: 1.0}}))\n"
     assert "    child = Child()\n" in in_block(text)
     assert "    child = Child()\n" not in in_block(text.replace("Child(Base)", "Child(object)"))
 

@@ -84,7 +84,8 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
     function = text(call.func)
     for each in call.keywords:
         if each.arg == "validate_shape" and not (isinstance(each.value, ast.Constant) and each.value.value):
-            return NotNative(f"{symbol} has the argument validate_shape")
+            unknown = f"the argument {each.arg}"
+            return NotNative(f"{symbol} has {unknown}")
     made = creates(symbol)
     if made == "cell":  # Keras keeps the variables of its cells otherwise
         return Native("layer", text(call), "{made}", "cell")
