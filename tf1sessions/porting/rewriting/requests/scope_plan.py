@@ -621,7 +621,7 @@ class _ScopePlan:
         return bound_name(node) in names or changed_name(node) in names or self._resets(node)
 
     def _bindings(self, request: Request, keys: list[ast.expr]) -> int:
-        """Count the bindings and changes of a request's names before it, in the order of the text: else it means another."""
+        """Count what binds or changes the names of a request before it, in the text: else it means another."""
         names = names_in([request.fetches, *keys]) | {self.legacy}
         return sum(
             node.lineno < request.call.lineno and self._changes(node, names)
