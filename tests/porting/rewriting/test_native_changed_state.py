@@ -22,6 +22,11 @@ NAMER = (
     "    def CALLED(self):\n        self.n += 1\n        return self.n\nnamer = Namer()\n"
 )
 
+COUNTER = (
+    "def make():\n    n = [0]\n    def count():\n        n[0] += 1\n        return n[0]\n    return count\n"
+    "count = make()\n"
+)
+
 #: What builds, and what is done behind it: a function would see the later value, or do it again.
 LATER = [
     (CONFIG + "y = x * config.scale", "config.scale = 5.0"),
@@ -39,6 +44,18 @@ LATER = [
     ("outs = []\nfor k in range(3):\n    outs.append(x * k)\nk = 10\ny = tf.add_n(outs) + k", "k = 3"),
     ("it = iter([1.0, 2.0])\ny = x * next(it)", ""),
     ("it = iter([1.0, 2.0])\ndef net(t):\n    return t * next(it)\ny = net(net(x))", ""),
+    ("m = map(float, '12')\ny = tf.add_n([x * k for k in m])", ""),
+    ("m = (k for k in [1.0, 2.0])\ny = x\nfor k in m:\n    y = y * k", ""),
+    ("def scales():\n    yield 2.0\nm = scales()\ny = tf.add_n([x * k for k in m])", ""),
+    ("import itertools\nm = itertools.count()\ny = tf.add_n([x * k for k, _ in zip(m, [1])])", ""),
+    ("import time\ny = x * time.time()", ""),
+    (COUNTER + "y = x * count()", ""),
+    ("t = np.ones([3])\nu = t\ny = x * t", "u += 1"),
+    ("t = [np.ones([3])]\ny = x * t[0]", "for u in t:\n    u += 1"),
+    ("def net(t):\n    return t * 2.0\ny = net(x)", "def net(t):\n    return t * 3.0"),
+    ("def g(t):\n    return t * 2.0\ndef net(t):\n    return g(t)\ny = net(x)", "def g(t):\n    return t * 3.0"),
+    ("pi = 3.0\ny = x * pi", "from math import pi"),
+    ("e = 3.0\ny = x * e", "try:\n    int('q')\nexcept ValueError as e:\n    pass"),
     (NAMER.replace("CALLED", "next") + "y = x * namer.next()", ""),
     (NAMER.replace("CALLED", "__call__") + "y = x * namer()", ""),
 ]
@@ -53,6 +70,13 @@ SAME = [
     ("outs = []\nfor k in range(3):\n    outs.append(x * k)\ny = tf.add_n(outs)", "k = 3"),
     (NAMER.replace("CALLED", "next") + "n = namer.n\ny = x * n", "namer.next()"),
     ("y = tf.reverse([x, w], [0])", ""),
+    ("m = list(map(float, '12'))\ny = tf.add_n([x * k for k in m])", ""),
+    ("y = tf.add_n([x * k for k in map(float, '12')])", ""),
+    ("def net(t):\n    return t * 2.0\ny = net(x)", "def other(t):\n    return t * 3.0"),
+    ("y = x * np.pi", "import numpy as np"),
+    ("t = [np.ones([3])]\ny = x * t[0]", "for u in t:\n    print(u)"),
+    ("import time\nstart = time.time()\ny = x * 2.0", "print(time.time() - start)"),
+    (COUNTER + "k = count()\ny = x * k", "count()"),
 ]
 
 

@@ -16,6 +16,8 @@ from .unit import Unit
 __all__ = ["check_identity", "check_state"]
 
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+#: Functions that give an iterator.
+_ITERATORS = frozenset(["map", "zip", "filter", "iter", "enumerate", "reversed"])
 #: What is asked of a tensor and is no tensor.
 _ABOUT = frozenset(["shape", "get_shape", "name", "dtype", "op", "graph", "device", "ndims"])
 
@@ -38,12 +40,50 @@ def check_state(unit: Unit, moved: Sequence[Item]) -> None:
         _check_calls(unit, item, inside, stateful)
         names = item.reads | {each.id for each in inside if isinstance(each, ast.Name)}
         for name in sorted(names - computed):
+            if _is_defined_anew(unit, item, name):
+                raise NotPossible(item.statement, f"{name!r} gets another value after the graph was built with it")
+            if name in item.reads and (made := _iterator(unit, name, in_requests)) is not None:
+                raise NotPossible(made, "An iterator of Python is advanced while the graph is built")
             if any(function.name in _called_behind(unit, item) for function in _setters(unit, name)):
                 raise NotPossible(item.statement, f"{name!r} is changed after the graph was built with it")
         for name in sorted(item.reads & computed):
             before = [each for each in unit.own.binders.get(name, ()) if each.lineno < item.statement.lineno]
             if before and id(max(before, key=lambda each: (each.lineno, each.col_offset))) not in in_requests:
                 raise NotPossible(item.statement, f"{name!r} means different things where the graph is built")
+
+
+def _is_defined_anew(unit: Unit, item: Item, name: str) -> bool:
+    """Whether a function, a class or an import takes a name behind a statement of the graph that reads it."""
+    end = item.statement.end_lineno or 0
+    found = sorted(unit.own.definitions.get(name, ()), key=_line)
+    before = [each for each in found if _line(each) <= end]
+    later = [each for each in found if _line(each) > end]
+    if not before and not any(each.lineno <= end for each in unit.own.binders.get(name, ())):
+        return False
+    return any(not before or ast.dump(each) != ast.dump(before[-1]) for each in later)
+
+
+def _line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)
+
+
+def _iterator(unit: Unit, name: str, in_requests: set[int]) -> ast.AST | None:
+    """What makes an iterator of Python that is made once, and read to its end by what runs first."""
+    for each in unit.own.binders.get(name, ()):
+        statement = unit.file.statement(each)
+        value = statement.value if isinstance(statement, ast.Assign) and id(statement) not in in_requests else None
+        called = value.func if isinstance(value, ast.Call) else None
+        is_builtin = isinstance(called, ast.Name) and called.id in _ITERATORS
+        if (
+            isinstance(value, ast.GeneratorExp)
+            or is_builtin
+            or (called is not None and (unit.kinds.symbol(called) or "").startswith("itertools."))
+        ):
+            return statement
+        function = unit.kinds.functions.get(called.id) if isinstance(called, ast.Name) else None
+        if function is not None and any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(function)):
+            return statement
+    return None
 
 
 def _attribute_stores(unit: Unit) -> Iterator[tuple[str, ast.AST]]:
@@ -93,7 +133,10 @@ def _check_calls(unit: Unit, item: Item, inside: Sequence[ast.AST], stateful: se
     names = [each for each in ast.walk(item.statement) if isinstance(each, ast.Name)]
     bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
     for each in inside:
-        if not isinstance(each, ast.Call) or unit.kinds.symbol(each.func) is not None:
+        symbol = unit.kinds.symbol(each.func) if isinstance(each, ast.Call) else None
+        if symbol is not None and symbol.startswith(("time.", "datetime.")):
+            raise NotPossible(each, "The time is read while the graph is built")
+        if not isinstance(each, ast.Call) or symbol is not None:
             continue
         if isinstance(each.func, ast.Name) and each.func.id == "next" and changed_in_place(each) - bound:
             raise NotPossible(each, "An iterator of Python is advanced while the graph is built")
@@ -101,8 +144,23 @@ def _check_calls(unit: Unit, item: Item, inside: Sequence[ast.AST], stateful: se
         is_object = isinstance(each.func, ast.Attribute) or (
             isinstance(each.func, ast.Name) and each.func.id not in unit.kinds.functions
         )
-        if is_object and name in stateful and base_names(each.func):
+        if is_object and (name in stateful or _counts(unit, each.func)) and base_names(each.func):
             raise NotPossible(each, f"{ast.unparse(each.func)}() changes its object while the graph is built")
+
+
+def _counts(unit: Unit, called: ast.expr) -> bool:
+    """Whether a name is bound to a function inside of another one, which changes what that keeps for it."""
+    for each in unit.own.binders.get(called.id, ()) if isinstance(called, ast.Name) else ():
+        value = getattr(unit.file.statement(each), "value", None)
+        function = value.func if isinstance(value, ast.Call) else None
+        maker = unit.kinds.functions.get(function.id) if isinstance(function, ast.Name) else None
+        for inner in ast.walk(maker) if maker is not None else ():
+            if isinstance(inner, ast.FunctionDef) and inner is not maker:
+                nodes = list(own_nodes(inner))
+                own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+                if any(isinstance(node, ast.Nonlocal) or changed_in_place(node) - own for node in nodes):
+                    return True
+    return False
 
 
 def _setters(unit: Unit, name: str) -> Iterator[ast.FunctionDef]:

@@ -40,23 +40,57 @@ def _is_added_to(node: ast.AST) -> bool:
     return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
 
 
+def _defined(node: ast.AST) -> str | None:
+    """The name that a definition binds."""
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name).partition(".")[0]
+    is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler)
+    return node.name if is_definition else None  # type: ignore[attr-defined, no-any-return]
+
+
+def _aliases(node: ast.AST) -> list[tuple[str, str]]:
+    """Names that are bound to the value of another one, or to a part of it."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Subscript):
+        return [
+            (each.id, name) for each in node.targets if isinstance(each, ast.Name) for name in base_names(node.value)
+        ]
+    if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+        return [(node.target.id, name) for name in base_names(node.iter)]
+    return []
+
+
 class OwnNodes:
     """The nodes of the module or function that makes a LegacyGraph, by the names that they bind and change.
 
     Attributes:
         binders: Name -> the nodes that bind it.
-        changes: Name -> the nodes that change its value in place.
+        definitions: Name -> the functions, classes, imports and ``except ... as`` that bind it.
+        changes: Name -> the nodes that change its value in place, by another name for it, too.
         read: The names that are read in the area of the LegacyGraph -> the nodes.
     """
 
     def __init__(self, node: ast.AST, area: ast.AST, functions: Mapping[str, Function]) -> None:
         self.binders: dict[str, list[ast.Name]] = {}
+        self.definitions: dict[str, list[ast.AST]] = {}
         self.changes: dict[str, list[ast.AST]] = {}
+        aliases: list[tuple[str, str]] = []
+        added_to: dict[str, list[ast.AST]] = {}
         for each in own_nodes(node):
+            for inner in ast.iter_child_nodes(each):
+                if name := _defined(inner):
+                    self.definitions.setdefault(name, []).append(inner)
+            aliases += _aliases(each)
+            if _is_added_to(each):
+                added_to.setdefault(each.target.id, []).append(each)  # type: ignore[attr-defined]
             if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
                 self.binders.setdefault(each.id, []).append(each)
             for name in changed_in_place(each) | changed_arguments(each, functions):
                 self.changes.setdefault(name, []).append(each)
+        for one, other in aliases:
+            for name, alias in ((one, other), (other, one)):
+                by_alias = [*self.changes.get(alias, []), *added_to.get(alias, [])]
+                self.changes.setdefault(name, []).extend(each for each in by_alias if each not in self.changes[name])
+        self.changes = {name: nodes for name, nodes in self.changes.items() if nodes}
         self.read: dict[str, list[ast.Name]] = {}
         for each in ast.walk(area):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
