@@ -45,7 +45,7 @@ def _defined(node: ast.AST) -> str | None:
     if isinstance(node, ast.alias):
         return (node.asname or node.name).partition(".")[0]
     is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler)
-    return node.name if is_definition else None  # type: ignore[attr-defined, no-any-return]
+    return node.name if is_definition else None  # type: ignore[attr-defined]
 
 
 def _aliases(node: ast.AST) -> list[tuple[str, str]]:
