@@ -47,7 +47,7 @@ Files::
     slices.py        what each request needs, and what several have in common
     effects.py       whether a request would assign or draw more than it fetches
     functions.py     requests as functions
-    written.py       what is asked of the written text: names are bound, and no graph is asked for
+    written.py       checks of the written text: names are bound, and no graph is asked for
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions

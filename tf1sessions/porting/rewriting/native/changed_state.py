@@ -68,7 +68,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _iterator(unit: Unit, name: str, in_requests: set[int]) -> ast.AST | None:
-    """What makes an iterator of Python that is made once, and read to its end by what runs first."""
+    """The statement that makes an iterator of Python once, which what runs first reads to its end."""
     for each in unit.own.binders.get(name, ()):
         statement = unit.file.statement(each)
         value = statement.value if isinstance(statement, ast.Assign) and id(statement) not in in_requests else None
@@ -118,15 +118,18 @@ def _is_behind(unit: Unit, item: Item, node: ast.AST) -> bool:
 
 def _stateful_methods(unit: Unit) -> Iterator[str]:
     """The methods of the program that change their object."""
-    for node in unit.file.tree.body:
-        if isinstance(node, ast.ClassDef) and node.name not in unit.kinds.classes:
-            for method in node.body:
-                if isinstance(method, ast.FunctionDef) and method.name != "__init__" and method.args.args:
-                    own = method.args.args[0].arg
-                    for each in own_nodes(method):
-                        is_set = isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load)
-                        if own in (base_names(each) if is_set else changed_in_place(each)):  # type: ignore[arg-type]
-                            yield method.name
+    classes = [each for each in unit.file.tree.body if isinstance(each, ast.ClassDef)]
+    for node in [one for each in classes if each.name not in unit.kinds.classes for one in each.body]:
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__" and node.args.args:
+            own = node.args.args[0].arg
+            if any(own in _set_or_changed(each) for each in own_nodes(node)):
+                yield node.name
+
+
+def _set_or_changed(node: ast.AST) -> set[str]:
+    """The names of objects of which a node sets an attribute, or changes the value."""
+    is_set = isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    return base_names(node) if is_set else changed_in_place(node)  # type: ignore[arg-type]
 
 
 def _check_calls(unit: Unit, item: Item, inside: Sequence[ast.AST], stateful: set[str]) -> None:
@@ -194,19 +197,22 @@ def check_identity(unit: Unit) -> None:
     Raises:
         NotPossible: A statement of the graph does.
     """
-    for item in unit.items:
-        for node in ast.walk(item.statement):
-            if isinstance(node, ast.Compare):
-                sides = [node.left, *node.comparators]
-                same = any(isinstance(each, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for each in node.ops)
-                if same and not any(isinstance(each, ast.Constant) and each.value is None for each in sides):
-                    if any(_is_of_graph(unit, each) for each in sides):
-                        raise NotPossible(node, "Tensors are compared by == or in")
-            keys = node.keys if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Set) else []
-            keys = [node.slice] if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) else keys
-            keys = [each for each in keys if each is not None and not unit.kinds.is_placeholder(each)]
-            if any(_is_of_graph(unit, each) and not _is_unpacked(unit, each) for each in keys):
-                raise NotPossible(node, "Tensors are the keys of a dict")
+    for node in [one for item in unit.items for one in ast.walk(item.statement)]:
+        if isinstance(node, ast.Compare) and _compares_tensors(unit, node):
+            raise NotPossible(node, "Tensors are compared by == or in")
+        keys = node.keys if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Set) else []
+        keys = [node.slice] if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) else keys
+        keys = [each for each in keys if each is not None and not unit.kinds.is_placeholder(each)]
+        if any(_is_of_graph(unit, each) and not _is_unpacked(unit, each) for each in keys):
+            raise NotPossible(node, "Tensors are the keys of a dict")
+
+
+def _compares_tensors(unit: Unit, node: ast.Compare) -> bool:
+    sides = [node.left, *node.comparators]
+    if not any(isinstance(each, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for each in node.ops):
+        return False
+    is_none = any(isinstance(each, ast.Constant) and each.value is None for each in sides)
+    return not is_none and any(_is_of_graph(unit, each) for each in sides)
 
 
 def _is_unpacked(unit: Unit, node: ast.expr) -> bool:

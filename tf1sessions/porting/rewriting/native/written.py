@@ -1,4 +1,4 @@
-"""What is asked of the text that the step writes, as a whole: that each name is bound, and no graph is asked for."""
+"""Checks of the text that the step writes, as a whole: each name is bound, and no graph is asked for."""
 
 from __future__ import annotations
 
