@@ -158,6 +158,9 @@ def test_a_script_that_runs_no_session_is_named(
     with pytest.raises(ScriptUsageError, match="nothing.py ended with exit code 3, and nothing of it was recorded"):
         replay(golden, script, out=out, stdio=null)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["nothing.py"]
+    script.write_text("import time\ntime.sleep(600)\n")
+    with pytest.raises(ScriptUsageError, match="nothing.py took longer than 8 seconds, and nothing of it was recorded"):
+        replay(golden, script, out=out, stdio=null, time_limit=8)
 
 
 def test_what_a_trace_cannot_give(golden: traces.Trace, tmp_path: Path) -> None:

@@ -192,6 +192,11 @@ def _recorded(
     if summary.interrupted_by is not None:  # what it was cut short to is no result
         signal.raise_signal(summary.interrupted_by)
     if not os.path.exists(path):
+        if time_limit is not None and summary.exit_code == 124:
+            raise ScriptUsageError(
+                f"{job.shown} took longer than {time_limit:g} seconds, and nothing of it was recorded",
+                next_step="Give it more time, or fewer steps.",
+            )
         raise ScriptUsageError(
             f"{job.shown} ended with exit code {summary.exit_code}, and nothing of it was recorded",
             next_step="Look at what it printed: either it ran no session, or it was killed.",

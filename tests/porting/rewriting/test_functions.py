@@ -940,3 +940,65 @@ def test_tabs_and_spaces_do_not_mix() -> None:
     text += f"sess = {SESSION}\nfor i in range(2):\n\tprint(sess.run(x))\n"
     found = after(text)
     assert "with legacy:\n\tx = tf.square(1.0)\n\tfor t in range(3):\n\t    x = x * 2.0\n" in found
+
+
+def in_block(text: str) -> str:
+    """The lines of what becomes of a text that are in a block of the graph."""
+    return "".join(line + "\n" for line in after(HEADER + GRAPH + text).splitlines() if line.startswith("    "))
+
+
+def test_a_loop_over_what_the_graph_has_asks_for_it_in_the_block() -> None:
+    listed = "tf.compat.v1.global_variables()"
+    loop = f"sess = {SESSION}\nfor i, v in enumerate(LISTED):\n    print(i, sess.run(v))\n"
+    found = after(HEADER + GRAPH + loop.replace("LISTED", listed))
+    block = f"with legacy:\n    listed = enumerate({listed})\nfor i, v in listed:\n    print(i, legacy.run(v))\n"
+    assert found.endswith(block)
+    assert "listed" not in after(HEADER + GRAPH + loop.replace("LISTED", "[y, x]"))
+    for header in (f"while len({listed}) < 2:", f"if {listed}:"):
+        text = f"sess = {SESSION}\n{header}\n    print(sess.run(y))\n"
+        (what,) = porting_support.remarks(HEADER + GRAPH + text, "functions")
+        assert "What decides about a block adds to the graph" in what
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "parts = []\nparts.append(y)\ntotal = sum(parts)\n",
+        "parts = {}\nparts.update(y=y)\ntotal = parts['y'] * 2\n",
+        "parts = {k: v for k, v in zip('ab', [x, y])}\ntotal = parts['a'] + parts['b']\n",
+        "parts = [v for v in [x, y]]\ntotal = parts[0] + parts[1]\n",
+    ],
+)
+def test_what_is_made_of_a_container_of_tensors_is_of_the_graph(text: str) -> None:
+    assert "    total = " in in_block(f"{text}sess = {SESSION}\nprint(sess.run(total, {{x: 1.0}}))\n")
+
+
+def test_a_class_that_is_made_of_one_that_builds_does_so_too() -> None:
+    base = "class Base(object):\n    def __init__(self):\n        self.z = tf.square(y)\n"
+    text = f"{base}class Child(Base):\n    k = 1\nchild = Child()\n"
+    text += f"sess = {SESSION}\nprint(sess.run(child.z, {{x: 1.0}}))\n"
+    assert "    child = Child()\n" in in_block(text)
+    assert "    child = Child()\n" not in in_block(text.replace("Child(Base)", "Child(object)"))
+
+
+def test_the_session_is_the_first_argument_of_a_variable_and_the_second_of_a_tensor() -> None:
+    text = f"v = tf.compat.v1.Variable(1.0)\nsess = {SESSION}\nprint(v.eval(sess), y.eval({{x: 1.0}}, sess))\n"
+    found = after(HEADER + GRAPH + text)
+    assert found.endswith("print(run_v(), run_y(1.0))\n")
+
+
+def test_a_list_that_is_fetched_again_after_it_has_changed_is_another_request() -> None:
+    run = "print(sess.run(parts, {x: 1.0}))\n"
+    text = f"parts = [y]\nsess = {SESSION}\n{run}parts.append(x)\n{run}parts[0] = x\n{run}{run}"
+    found = after(HEADER + GRAPH + text)
+    assert [line for line in found.splitlines() if line.startswith("print")] == [
+        f"print({name}(1.0))" for name in ("run_parts", "run_parts_2", "run_parts_3", "run_parts_3")
+    ]
+
+
+def test_a_data_set_is_mapped_where_it_is_made() -> None:
+    made = "ds = tf.data.Dataset.from_tensors(tf.constant(1.0))\nds = ds.MAPPED.batch(1)\n"
+    made += "z = tf.compat.v1.data.make_one_shot_iterator(ds).get_next()\n"
+    for mapped in ("map(tf.square)", "filter(lambda v: v > 0.0)"):
+        text = f"{made.replace('MAPPED', mapped)}sess = {SESSION}\nprint(sess.run(z))\n"
+        assert f"    ds = ds.{mapped}.batch(1)\n" in in_block(text)

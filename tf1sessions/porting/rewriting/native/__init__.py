@@ -11,6 +11,7 @@ Files::
     unit.py          a LegacyGraph of a program, and what is known of it
     refusals.py      what keeps a program at the step before
     purity.py        what the code of a graph does besides computing tensors
+    changed_state.py  values of Python that change after the graph was built with them
     calls.py         how a call is written in TensorFlow 2
     call_table.py    its table: layers, variables, optimizers, losses, functions
     objects.py       calls of the graph; what has variables is made once
@@ -46,6 +47,7 @@ Files::
     slices.py        what each request needs, and what several have in common
     effects.py       whether a request would assign or draw more than it fetches
     functions.py     requests as functions
+    written.py       checks of the written text: names are bound, and no graph is asked for
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions

@@ -82,6 +82,10 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         How it is written; None where it can stay.
     """
     function = text(call.func)
+    for each in call.keywords:
+        if each.arg == "validate_shape" and not (isinstance(each.value, ast.Constant) and each.value.value):
+            unknown = f"the argument {each.arg}"
+            return NotNative(f"{symbol} has {unknown}")
     made = creates(symbol)
     if made == "cell":  # Keras keeps the variables of its cells otherwise
         return Native("layer", text(call), "{made}", "cell")

@@ -228,7 +228,18 @@ def _has_names_twice(unit: Unit, groups: list[slices.Group]) -> bool:
     """Whether a name that is read is bound for different requests: then each has all statements, in their order."""
     read = set().union(*(item.reads for group in groups for item in group.items))
     bound = [name for group in groups for name in set().union(*(item.binds for item in group.items)) & read]
-    return len(bound) != len(set(bound))
+    return len(bound) != len(set(bound)) or any(_is_changed_behind(unit, one, groups) for one in groups)
+
+
+def _is_changed_behind(unit: Unit, group: slices.Group, groups: Sequence[slices.Group]) -> bool:
+    """Whether a statement of a group reads what one of another group binds anew, or changes, behind it."""
+    order = {item: number for number, item in enumerate(unit.items)}
+    others = [item for each in groups if each is not group for item in each.items]
+    return any(
+        item.reads & other.binds and order.get(other, 0) > order.get(item, 0)
+        for item in group.items
+        for other in others
+    )
 
 
 def _check_fed(
@@ -328,7 +339,8 @@ def _function(
         lines += indented(forward)
     lines += indented([*after, *frozen[1]])
     if request.statement is not None:
-        lines += indented(_returned(unit, request))
+        done = [unit.texts.of(leaf) for leaf in request.leaves if is_operation_call(unit.kinds, leaf)]
+        lines += indented([*done, *_returned(unit, request)])
     return lines
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "Scope",
     "base_names",
     "bound_names",
+    "changes_object",
     "creates",
     "is_static_symbol",
     "names_read",
@@ -73,6 +74,10 @@ _MAKES_TENSOR = frozenset(
 )
 #: Methods that add to a list or a dict.
 CHANGING = frozenset(["append", "extend", "insert", "update"])
+#: Methods that change a list, a dict, a set or an array in another way -> how many arguments they have at most:
+#: functions of a module, as ``tf.reverse(x, [0])``, have more.
+_REORDERING = {"sort": 0, "reverse": 0, "clear": 0, "popitem": 0, "fill": 1, "remove": 1, "discard": 1}
+_REORDERING |= {"pop": 2, "setdefault": 2}
 _SHAPES = frozenset(["shape", "get_shape", "dtype", "name", "op"])
 #: Methods of data sets that make iterators.
 ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
@@ -194,15 +199,20 @@ def bound_names(node: ast.AST) -> set[str]:
             found.add((each.asname or each.name).partition(".")[0])
         elif isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
             found |= base_names(each)
-        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
-            if each.func.attr in CHANGING:
-                found |= base_names(each.func)
+        elif isinstance(each, ast.Call) and changes_object(each):
+            found |= base_names(each.func)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     for child in ast.walk(node):
         if isinstance(child, ast.FunctionDef | ast.ClassDef) and child is not node:
             found.add(child.name)
     return found - _comprehension_names(node)
+
+
+def changes_object(call: ast.Call) -> bool:
+    """Whether a call is a method that changes a list, a dict, a set or an array."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name in CHANGING or len(call.args) <= _REORDERING.get(name, -1)
 
 
 def _comprehension_names(node: ast.AST) -> set[str]:

@@ -9,6 +9,7 @@ from ..requests.request import names_in
 from . import (
     averages,
     call_sites,
+    changed_state,
     functions,
     iterators,
     lists,
@@ -34,6 +35,8 @@ def write(unit: Unit) -> None:
     moved += [item for each in unit.iterators.values() for items in each.items.values() for item in items]
     purity.check_effects(unit, moved)
     functions.check_rebinding(unit, moved)
+    changed_state.check_state(unit, moved)
+    changed_state.check_identity(unit)
     objects.rewrite_calls(unit)
     resets.write_datasets(unit)
     outputs.write_summaries(unit)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
-from .kinds import ITERATORS, Kinds, base_names, names_read
+from .kinds import CHANGING, ITERATORS, Kinds, base_names, names_read
 from .own_nodes import changed_in_place
 from .statements import Item
 from .training import METHODS
@@ -103,10 +103,14 @@ def is_changed_later(unit: Unit, item: Item, name: str, moved: Sequence[Item]) -
     if changes:
         requested = {id(node) for each in moved for node in ast.walk(each.statement)}
         changes = [node for node in changes if id(node) not in requested]
-    if all(isinstance(node, ast.Call) for node in changes):  # what is added does not matter to item 0
+    if all(_adds(node) for node in changes):  # what is added does not matter to item 0
         reads = [n for n in ast.walk(item.statement) if isinstance(n, ast.Name) and n.id == name]
         return bool(changes) and not all(_reads_one(unit, node) for node in reads)
     return True
+
+
+def _adds(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING
 
 
 def _reads_one(unit: Unit, node: ast.Name) -> bool:

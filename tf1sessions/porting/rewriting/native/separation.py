@@ -92,13 +92,18 @@ def _dependencies(file: FileUses, node: ast.With, taken: set[str]) -> Iterator[E
     start, _ = file.positions.span(node)
     for given in [*context.args, *(each.value for each in context.keywords)] if len(node.items) == 1 else ():
         called = [each.func for each in ast.walk(given) if isinstance(each, ast.Call)]
-        has_effect = any(isinstance(each, ast.Attribute) and is_effect(each.attr) for each in called)
+        has_effect = any(isinstance(each, ast.Attribute) and _is_done(each.attr) for each in called)
         if has_effect or any(isinstance(each, ast.Name) and each.id in functions for each in called):
             numbered = (f"updates_{number}" if number > 1 else "updates" for number in itertools.count(1))
             name = next(each for each in numbered if not file.taken(each) and each not in taken)
             taken.add(name)
             yield Edit(start, start, f"{name} = {file.positions.source(given)}{file.source.newline}{lead}")
             yield file.positions.replace(given, name)
+
+
+def _is_done(name: str) -> bool:
+    """Whether a function of TensorFlow assigns, checks or prints: what waits for it must not run without it."""
+    return is_effect(name) or name.lower().startswith(("assert", "print", "check_numerics"))
 
 
 def _metric(file: FileUses, node: ast.Assign) -> Iterator[Edit]:

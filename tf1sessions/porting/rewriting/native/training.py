@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
-from .kinds import Kind, Kinds
+from .kinds import Kind, Kinds, creates
 from .statements import Item
 from .texts import Texts
 
@@ -73,6 +73,7 @@ def tape_step(
     statement, call = item.statement, found[0]
     if len(found) > 1:
         raise NotPossible(statement, "A statement has several training steps")
+    _check_trained(kinds, call)
     if kinds.symbol(call.func) == "tf.gradients":
         is_one = len(call.args) > 1 and kinds.of(call.args[1], scope) is Kind.VARIABLE
         return _gradients(texts, statement, call, names, is_one)
@@ -114,6 +115,30 @@ def tape_step(
     if step is not None and not (isinstance(step, ast.Constant) and step.value is None):
         lines.append(f"{texts.of(step)}.assign_add(1)")
     return TapeStep(lines, loss, True, optimizer, inside)
+
+
+def _check_trained(kinds: Kinds, call: ast.Call) -> None:
+    """Refuse gradients of variables that are made with ``trainable=False``: a tape does not see them.
+
+    Raises:
+        NotPossible: A call takes such.
+    """
+    assigned = [each for each in ast.walk(kinds.file.tree) if isinstance(each, ast.Assign)]
+    names = {
+        ast.unparse(each.targets[0])
+        for each in assigned
+        if isinstance(each.value, ast.Call) and creates(kinds.symbol(each.value.func)) == "variable"
+        for given in each.value.keywords
+        if given.arg == "trainable" and not (isinstance(given.value, ast.Constant) and given.value.value)
+    }
+    for each in assigned:  # lists of them
+        if isinstance(each.value, ast.List | ast.Tuple) and names & set(map(ast.unparse, each.value.elts)):
+            names.add(ast.unparse(each.targets[0]))
+    is_function = kinds.symbol(call.func) == "tf.gradients"
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    given = [*call.args[1:2]] if is_function else [arguments(call, _PARAMETERS[method]).get("var_list")]
+    if any(each is not None and any(ast.unparse(part) in names for part in ast.walk(each)) for each in given):
+        raise NotPossible(call, "Gradients of a variable are taken that is not trained")
 
 
 def differentiates(kinds: Kinds, statement: ast.stmt, scope: Mapping[str, Kind]) -> bool:

@@ -412,7 +412,7 @@ class Unit:
     @functools.cached_property
     def own(self) -> OwnNodes:
         """The nodes of the module or function."""
-        return OwnNodes(self.node, self.area)
+        return OwnNodes(self.node, self.area, self.kinds.functions)
 
     def is_moved(self, item: Item) -> bool:
         """Whether a statement is computed by requests."""
@@ -508,7 +508,9 @@ class Unit:
         return is_group or is_operation_call(self.kinds, value)
 
     def is_op(self, leaf: ast.expr) -> bool:
-        return isinstance(leaf, ast.Name) and leaf.id in self.operations
+        if isinstance(leaf, ast.Attribute) and leaf.attr == "op":
+            return True
+        return (isinstance(leaf, ast.Name) and leaf.id in self.operations) or is_operation_call(self.kinds, leaf)
 
 
 def _step_names(node: ast.AST) -> set[str]:

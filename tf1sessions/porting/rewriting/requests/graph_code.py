@@ -43,6 +43,8 @@ _LOOKING = frozenset(
 )
 #: Functions whose results have what they are given.
 _KEEPING = frozenset("zip enumerate sorted list tuple dict set reversed iter".split())
+#: Methods of lists and dicts that keep what they are given.
+_ADDING = frozenset(["append", "extend", "insert", "update", "setdefault"])
 _SESSIONS = ("tf.Session", "tf.InteractiveSession")
 _MONITORED = ("tf.train.MonitoredTrainingSession", "tf.train.MonitoredSession")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -116,6 +118,7 @@ class GraphCode:
                 self._note(file, name, node)
             for file in files:
                 self._note_values(file)
+                self._note_classes(file)
 
     def _size(self) -> int:
         return len(self.builders) + len(self.requesters) + len(self.attributes) + sum(map(len, self.values.values()))
@@ -157,6 +160,17 @@ class GraphCode:
         elif any(self._node_builds(file, node) for node in body):
             self.builders.add(name)
 
+    def _note_classes(self, file: FileUses) -> None:
+        """Note the classes that are made of one that builds, or runs a session."""
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.ClassDef) and node.name not in self.requesters:
+                bases = {_last_name(each) for each in node.bases}
+                if bases & self.requesters:
+                    self.requesters.add(node.name)
+                    self.builders.discard(node.name)
+                elif bases & self.builders:
+                    self.builders.add(node.name)
+
     def _note_values(self, file: FileUses) -> None:
         for node in ast.walk(file.tree):
             if isinstance(node, ast.Assign) and self.is_value(file, node.value):
@@ -168,6 +182,9 @@ class GraphCode:
                 self._bind(file, node.optional_vars)
             elif isinstance(node, ast.For | ast.comprehension) and self.is_value(file, node.iter):
                 self._bind(file, node.target)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING:
+                if any(self.is_value(file, each) for each in [*node.args, *(each.value for each in node.keywords)]):
+                    self._bind(file, node.func.value)
 
     def _bind(self, file: FileUses, target: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
@@ -247,7 +264,8 @@ class GraphCode:
             keeps = isinstance(node.func, ast.Name) and node.func.id in _KEEPING
             return (keeps and any(self.is_value(file, each) for each in node.args)) or self._node_builds(file, node)
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
-            return self.builds(file, node)
+            elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+            return self.builds(file, node) or any(self.is_value(file, each) for each in elements)
         if isinstance(node, ast.Dict):
             return any(self.is_value(file, each) for each in node.values)
         if isinstance(node, ast.IfExp):
@@ -272,6 +290,14 @@ class GraphCode:
         nodes = list(ast.walk(node))
         is_property = any(isinstance(each, ast.Attribute) and each.attr in self._properties for each in nodes)
         return is_property or any(isinstance(each, ast.Call) for each in nodes)
+
+    def asks_graph(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether an expression calls what means the default graph: ``tf.trainable_variables()``."""
+        calls = [each for each in own_nodes(node) if isinstance(each, ast.Call) and self._node_builds(file, each)]
+        return any(
+            (self.symbol(file, each.func) or "").startswith("tf.") or called_name(each) in self.builders
+            for each in calls
+        )
 
     def has_requests(self, file: FileUses, node: ast.AST) -> bool:
         """Whether a statement runs a session, makes one, or calls what does."""
@@ -308,11 +334,14 @@ class GraphCode:
             isinstance(each, ast.Name) and each.id in self.builders for each in given
         ):
             return True
+        is_method = isinstance(node.func, ast.Attribute) and self.is_value(file, node.func.value)
+        if called in ("map", "filter") and is_method:  # of a data set
+            return True
         if called in _LOOKING or called in self.requesters:
             return False
         if called in self.builders:
             return True
-        if isinstance(node.func, ast.Attribute) and self.is_value(file, node.func.value):
+        if is_method:
             return True
         if symbol is not None:  # of another library: np.zeros(x)
             return False

@@ -65,7 +65,9 @@ class Request:
                 raise NotPossible(call, "A request names no fetches")
             fetches, rest = given[0], given[1:]
         else:
-            fetches, rest, session = base, call.args, named.get("session")
+            sessions = [each for each in call.args if code.is_session(each)]  # variable.eval(session), by its place
+            rest = [each for each in call.args if each not in sessions]
+            fetches, session = base, named.get("session", sessions[0] if sessions else None)
         feed = named.get("feed_dict", rest[0] if rest else None)
         if isinstance(feed, ast.Constant) and feed.value is None:
             feed = None

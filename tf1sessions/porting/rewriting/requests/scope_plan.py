@@ -99,6 +99,7 @@ class _ScopePlan:
         self.names_legacy = False
         self.groups: list[ast.stmt] = []
         self._always: set[ast.AST] = {node}  # the scope, and what is dissolved in it: their statements are run with it
+        self._lists: set[str] = set()
         self._between: list[ast.stmt] = []  # statements between what builds and the statement where the walk is
         # Whether no session was made of the graph where the walk is.
         self._is_first = legacy is None or (plan.session_count == 1 and self._runs_once())
@@ -353,9 +354,27 @@ class _ScopePlan:
         for header in _headers(statement):
             if self._requests(header, place):
                 raise NotPossible(header, "What decides about a block adds to the graph")
+            if not isinstance(statement, ast.With) and self.code.asks_graph(self.file, header):
+                self._listed(statement, header)
         is_loop = isinstance(statement, _LOOPS) or place is not statement
         for body in inner:
             self._statements(body, place if is_loop else None)
+
+    def _listed(self, statement: ast.stmt, header: ast.AST) -> None:
+        """Have the graph that a loop goes over, ``for v in tf.global_variables():``, asked before it, in the block."""
+        if not isinstance(statement, ast.For):
+            raise NotPossible(header, "What decides about a block adds to the graph")
+        name, number = "listed", 1
+        while self.file.taken(name) or name in self._lists:
+            number += 1
+            name = f"listed_{number}"
+        self._lists.add(name)
+        self._make(statement)
+        self.names_legacy = True
+        indent = self.plan.indentation.unit(self.plan.indentation.around(statement.lineno))
+        self.plan.put_before(statement, f"with {self.legacy}:")
+        self.plan.put_before(statement, f"{indent}{name} = {self.plan.text(header)}")
+        self.plan.replace(header, name)
 
     def _is_call_of_session(self, node: ast.expr, name: str) -> bool:
         return (

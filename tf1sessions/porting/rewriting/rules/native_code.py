@@ -44,6 +44,7 @@ from ..native.texts import VERBATIM, Texts, indented
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
 from ..native.unordered import UNORDERED
+from ..native.written import check_written
 from ..requests.request import NotPossible
 from ..rule import Change, Remark, Rule
 from .v1_imports import keras_setting
@@ -181,7 +182,9 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         text = attributes.with_attributes(text, lowered) if lowered else text
         before = original.source.text
         text = tidied(digits.with_reader(without_unused_imports(text)), before)
-        edit = Edit(0, len(before), text.replace(VERBATIM, ""))
+        text = text.replace(VERBATIM, "")
+        check_written(text, original)
+        edit = Edit(0, len(before), text)
         dropped = tuple(each for unit in units for each in unit.dropped)
         undecided = tuple(each for unit in units for each in unit.undecided)
         loop = next(filter(None, map(training_loop, units)), None)
