@@ -473,6 +473,7 @@ def check_compile_with_targets() -> None:
             assert "Cannot interpret feed_dict key" in str(
                 raises(TypeError, tf1sessions.CompiledCall, session, [feed], x, None)
             )
+        assert "'x:0'" in str(raises(ValueError, tf1sessions.CompiledCall, session, [x, x], x * 2.0, None))
         assert tf1sessions.CompiledCall(session, None, variable, None)() == 9.0
         with tf.Graph().as_default():
             other = tf.placeholder(tf.float32)

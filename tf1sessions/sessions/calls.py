@@ -191,6 +191,9 @@ class CompiledCall:
                     session.graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
             except (KeyError, TypeError, ValueError) as error:
                 raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from error
+            for index, feed in enumerate(single):
+                if any(feed is other for other in single[:index]):  # no feed_dict has a key twice
+                    raise ValueError(f"feeds has {feed!r} twice, and one value can be fed for it")
             if len(single) == len(self._feeds):  # composites and tuples of tensors are left to run()
                 refs = (leaves(self._fetches), self._feeds)
                 plan = calls_of(session).plan(session, None, self._fetches, self._feeds, refs, run_limit_secs)

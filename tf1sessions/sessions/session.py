@@ -153,7 +153,8 @@ class GraphSession:
         """Compiles a request, and returns a callable that any thread may call.
 
         Args:
-            feeds: The tensors to feed (or their names), in the order in which values will be given; one, or a list.
+            feeds: The tensors to feed (or their names), each once, in the order in which values will be given; one, or
+                a list.
             fetches: As for ``run``.
             targets: Operations to run besides; one, or a list.
 
