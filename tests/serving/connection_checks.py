@@ -51,10 +51,12 @@ def check_limits() -> None:
         assert ask(server, PREDICT, gzip.compress(b'{"instances": [1]}')[:-9], Content_Encoding="gzip")[0] == 400
         assert ask(server, PREDICT, b"x", Content_Encoding="br")[0] == 415
         with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
-            slow.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
+            slow.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
             assert slow.recv(100).startswith(b"HTTP/1.1 408 ")
         with socket.create_connection(("127.0.0.1", server.port), 30) as chunked:
-            chunked.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            chunked.sendall(
+                b"POST /v1/models/half:predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            )
             chunked.sendall(b"1000\r\n" + b" " * 4096 + b"\r\n")
             assert chunked.recv(100).startswith(b"HTTP/1.1 413 ")
 
@@ -69,7 +71,7 @@ def check_a_head_that_does_not_come() -> None:
                 slow.sendall(b"POST /v1/models/half:predict HTTP/1.1\r\nHost:")
                 assert slow.recv(100) == b"", "the connection is not closed"
             with socket.create_connection(("127.0.0.1", server.port), 30) as slow:
-                slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 found = b""
                 while not found.endswith(b"{}"):
                     found += slow.recv(1000)
@@ -90,7 +92,7 @@ def check_an_answer_that_is_not_taken() -> None:
     from tf1sessions.serving import http_server
 
     body = json.dumps({"instances": [0.5] * 60_000}).encode()
-    head = f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     before = http_server._READ_SECS
     http_server._READ_SECS = 0.3
     try:
@@ -111,7 +113,9 @@ def check_half_closed_connections() -> None:
     with serving(half()) as server:
         for body, answer in ((b'{"instances": [1.0]}', b"HTTP/1.1 200 "), (b'{"instances": [1.', b"")):
             with socket.create_connection(("127.0.0.1", server.port), 30) as client:
-                client.sendall(f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n".encode() + body)
+                client.sendall(
+                    f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n".encode() + body
+                )
                 client.shutdown(socket.SHUT_WR)
                 found = b""
                 while piece := client.recv(1000):
@@ -323,7 +327,7 @@ def check_bodies_without_end() -> None:
         with serving(half(), Limits(body_bytes=1 << 20)) as server:
             for framing in (b"Content-Length: 1073741824\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"):
                 with socket.create_connection(("127.0.0.1", server.port), 30) as client:
-                    client.sendall(f"POST {PREDICT} HTTP/1.1\r\nHost: a\r\n".encode() + framing)
+                    client.sendall(f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\n".encode() + framing)
                     if framing.startswith(b"Content"):
                         assert client.recv(100).startswith(b"HTTP/1.1 413 "), "it is not refused by its head"
                     with contextlib.suppress(ConnectionResetError, BrokenPipeError):
