@@ -41,6 +41,7 @@ from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
 from tf1sessions.serving import session_server
 from tf1sessions.serving.local_format import LocalFormatError, decode, send
+from tf1sessions.serving.local_handshake import make_key
 from tf1sessions.serving.settings import Limits
 
 _SERVERS: dict[str, Any] = {}
@@ -72,7 +73,10 @@ def _requests(gs: Any) -> dict[str, Any]:
         go_on.wait(60)
 
     def fail(kind: Any) -> None:
-        kinds = {b"value": ValueError, b"key": KeyError, b"exit": SystemExit, b"interrupt": KeyboardInterrupt}
+        kinds = {
+            b"value": ValueError, b"key": KeyError, b"exit": SystemExit, b"interrupt": KeyboardInterrupt,
+            b"cancelled": asyncio.CancelledError,
+        }  # fmt: skip
         raise kinds[kind.item()]("as asked")
 
     return {
@@ -253,7 +257,10 @@ def check_wrong_calls() -> None:
         ):  # fmt: skip
             error = raises(Exception, call)
             assert isinstance(error, (UsageError, TypeError, ValueError)), repr(error)
-        for kind, text in ((b"key", "KeyError: 'as asked'"), (b"exit", "SystemExit"), (b"interrupt", "Interrupt")):
+        for kind, text in (
+            (b"key", "KeyError: 'as asked'"), (b"exit", "SystemExit"), (b"interrupt", "Interrupt"),
+            (b"cancelled", "CancelledError"),
+        ):  # fmt: skip
             assert text in str(raises(WorkError, lambda kind=kind: client.request("fail")(kind=kind)))
         assert client(x=[1.0])["y"].tolist() == [2.5]
         assert "no server" in str(raises(UsageError, t1.SessionClient, "nowhere"))
@@ -262,11 +269,14 @@ def check_wrong_calls() -> None:
 def check_strings_keep_the_zeros_at_their_ends() -> None:
     """NumPy's own strings lose them."""
     with _client() as client:
-        for given in (b"zero\0", [b"a", b"\0"], [["long" * 50_000 + "\0"]], np.array([b"two\0\0"], object)):
+        for given in (
+            b"zero\0", [b"a", b"\0"], [["long" * 50_000 + "\0"]], np.array([b"two\0\0"], object), ["a", b"\xff"],
+            [np.str_("one\0")],
+        ):  # fmt: skip
             found = client.request("echo")(given=given)["given"]
             wanted = np.array(given, object)
             assert found.shape == wanted.shape
-            assert [each.encode() if isinstance(each, str) else each for each in wanted.flat] == list(found.flat)
+            assert [str.encode(each) if isinstance(each, str) else each for each in wanted.flat] == list(found.flat)
         assert [each.item() for each in client.request("texts")()] == [b"zero\0", b"two\0\0"]
 
 
@@ -296,6 +306,32 @@ def check_many_threads_and_processes() -> None:
         found = list(pool.map(lambda number: client(x=[number, -number])["y"].tolist(), range(400)))
         assert found == [[number / 2 + 2, -number / 2 + 2] for number in range(400)]
     assert [process.wait(60) for process in processes] == [0, 0]
+
+
+def check_arrays_may_change_after_submit() -> None:
+    with _client() as client:
+        batch, futures = np.zeros(1000, np.float32), []
+        for number in range(40):
+            batch[:] = number
+            futures.append(client.submit(x=batch))
+            batch[:] = -1.0
+        assert [future.result(60)["y"][0] for future in futures] == [number / 2 + 2 for number in range(40)]
+
+
+def check_a_server_that_is_too_busy_to_let_clients_in() -> None:
+    os.mkdir("busy", 0o700)
+    make_key("busy")
+    with socket.socket(socket.AF_UNIX) as listener, contextlib.ExitStack() as stack:
+        listener.bind("busy/socket")
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting = stack.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.setblocking(False)
+                waiting.connect("busy/socket")
+        client = stack.enter_context(t1.SessionClient("busy"))
+        error = raises(DeadlineError, lambda: client.request("step")(x=[1.0], deadline_secs=0.3))
+        assert "did not let this client in" in str(error), error
 
 
 def check_a_client_in_a_forked_child() -> None:

@@ -15,7 +15,7 @@ def pack_strings(array: NDArray[Any]) -> bytes:
     """The bytes of an array of ``bytes`` or ``str`` objects, in C's order."""
     pieces = []
     for value in array.reshape(-1).tolist():
-        data = value if isinstance(value, bytes) else str(value).encode("utf-8")
+        data = value if isinstance(value, bytes) else str.encode(value, "utf-8")  # str() of NumPy's cuts zeros off
         pieces.append(struct.pack("<I", len(data)) + data)
     return b"".join(pieces)
 

@@ -174,7 +174,10 @@ def _parsed(head: bytes) -> tuple[dict[str, Any], tuple[_Described, ...]]:
 
 def as_array(value: Any) -> NDArray[Any]:
     """NumPy's array of a value; strings become objects, as NumPy's own strings lose the zeros at their ends."""
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except UnicodeDecodeError:  # str and bytes, which NumPy's own strings cannot both be
+        return np.asarray(value, object)
     return array if isinstance(value, np.ndarray) or array.dtype.kind not in "SU" else np.asarray(value, object)
 
 

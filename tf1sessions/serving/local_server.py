@@ -73,7 +73,7 @@ class LocalServer:
             os.unlink(self._path)  # of a server that was killed
         with socket_address(self._path) as address:
             self._listener.bind(address)
-        self._listener.listen(128)
+        self._listener.listen(_CONNECTIONS)
         self._accepting = threading.Thread(target=self._accept, name="tf1sessions-accept", daemon=True)
         self._running = threading.Thread(target=self._run_named, name="tf1sessions-requests", daemon=True)
         self._running.start()
@@ -256,11 +256,11 @@ class _NamedRequest:
         arrays, self.arrays = self.arrays, {}
         try:
             result = function(max(0.001, self.until - self.begun), **arrays)
-        except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:  # which would end a thread of the server
+        except Exception as error:
+            self.future.set_exception(error)
+        except BaseException as error:  # which would end a thread of the server
             text = f"{type(error).__name__}: {error}"
             self.future.set_exception(WorkError(text, where=f"the request {self.name!r}"))
-        except BaseException as error:  # noqa: BLE001 - it is the client's
-            self.future.set_exception(error)
         else:
             del arrays  # the client can have its shared memory for its next request
             self.future.set_result(result)

@@ -74,11 +74,15 @@ class RemoteCall:
     def submit(
         self, /, *values: Any, deadline_secs: float | None = None, **named: Any
     ) -> concurrent.futures.Future[Any]:
-        """Submit a call in the background. ``cancel()`` works until the request is sent."""
+        """Submit a call in the background. ``cancel()`` works until the request is sent.
+
+        Arrays and lists are copied: their owner may fill them again.
+        """
+        values, named = _copied(values), _copied(named)
         return self._client._threads().submit(self, *values, deadline_secs=deadline_secs, **named)
 
     async def acall(self, /, *values: Any, deadline_secs: float | None = None, **named: Any) -> Any:
-        """Call without blocking the event loop."""
+        """Call without blocking the event loop. Arrays and lists are copied."""
         return await asyncio.wrap_future(self.submit(*values, deadline_secs=deadline_secs, **named))
 
     def __repr__(self) -> str:
@@ -148,7 +152,7 @@ class SessionClient:
         return self.model()(*values, deadline_secs=deadline_secs, **named)
 
     def submit(self, /, *values: Any, deadline_secs: float | None = None, **named: Any) -> Any:
-        """Submit a call in the background: returns a Future."""
+        """Submit a call in the background: returns a Future. Arrays and lists are copied."""
         return self.model().submit(*values, deadline_secs=deadline_secs, **named)
 
     def model(self, name: str | None = None, *, version: Any = None, signature: str | None = None) -> RemoteCall:
@@ -277,19 +281,20 @@ class SessionClient:
                 return Channel(connection, "the server")
             except (OSError, PeerGoneError, UsageError) as error:
                 connection.close()
-                if isinstance(error, TimeoutError) and time.monotonic() >= until:
-                    raise DeadlineError(
-                        "the server did not let this client in in time",
-                        where=self.address,
-                        next_step="Give it more time.",
-                    ) from error
-                waits = os.path.exists(os.path.join(self.address, RESTARTS))
-                if not waits or time.monotonic() >= give_up:
+                is_busy = isinstance(error, (TimeoutError, BlockingIOError))  # or so many wait to be let in
+                restarts = os.path.exists(os.path.join(self.address, RESTARTS))
+                if not (is_busy or restarts) or time.monotonic() >= give_up:
+                    if is_busy:
+                        raise DeadlineError(
+                            "the server did not let this client in in time",
+                            where=self.address,
+                            next_step="Give it more time, by connect_secs= and the deadline.",
+                        ) from error
                     raise PeerGoneError(
                         f"the server cannot be reached: {error}",
                         where=self.address,
                         next_step="It may be starting again: give it longer, by connect_secs= and the deadline."
-                        if waits
+                        if restarts
                         else "Start it. With restart=True it starts again, until it ends soon after three starts.",
                     ) from error
             except BaseException:
@@ -362,6 +367,17 @@ def _arrays(values: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[dict[str
     if values and named:
         raise TypeError(f"{len(values)} values were given in order, and {len(named)} by name: give all by name")
     return ({str(place): value for place, value in enumerate(values)}, True) if values else (dict(named), False)
+
+
+def _copied(value: Any) -> Any:
+    """Arrays, and what is in lists and dicts, as they are now."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, Mapping):
+        return {name: _copied(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_copied, value)) if isinstance(value, tuple) else list(map(_copied, value))
+    return value
 
 
 def _result(answer: Mapping[str, Any], found: dict[str, np.ndarray[Any, Any]]) -> Any:
