@@ -82,6 +82,7 @@ class GraphCode:
         requesters: Names of functions, methods and classes that run a session, or make one.
         session_makers: File -> names of its functions that return a new session, and do nothing else.
         sessions: Names, of attributes too, that a session has somewhere, or probably has as a parameter.
+        queues: Names, of attributes too, that a queue of the graph has somewhere: ``queue.close()`` builds.
         values: Module or function -> its names that are bound to graph values.
         attributes: Names of attributes that are assigned graph values.
     """
@@ -97,6 +98,7 @@ class GraphCode:
             file: {node.name for node in file.tree.body if self._only_makes_session(node, file)} for file in files
         }
         self.sessions = {"sess", "session"}
+        self.queues: set[str] = set()
         self.values: dict[ast.AST, set[str]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}  # of names, and of functions: the one around it
         self._bound: dict[ast.AST, set[str]] = {}
@@ -149,8 +151,14 @@ class GraphCode:
         for node in ast.walk(file.tree):
             if isinstance(node, ast.Assign) and self.makes_session(file, node.value):
                 self.sessions |= {name for target in node.targets if (name := _last_name(target))}
+            elif isinstance(node, ast.Assign) and self._is_queue(file, node.value):
+                self.queues |= {name for target in node.targets if (name := _last_name(target))}
             elif isinstance(node, ast.withitem) and self.makes_session(file, node.context_expr):
                 self.sessions |= {name for target in [node.optional_vars] if (name := _last_name(target))}
+
+    def _is_queue(self, file: FileUses, node: ast.expr) -> bool:
+        """Whether an expression makes a queue of the graph: ``tf.FIFOQueue(...)``."""
+        return isinstance(node, ast.Call) and (self.symbol(file, node.func) or "").endswith("Queue")
 
     def _note(self, file: FileUses, name: str, function: Function) -> None:
         body = [node for statement in function.body for node in own_nodes(statement)]
@@ -337,6 +345,8 @@ class GraphCode:
         is_method = isinstance(node.func, ast.Attribute) and self.is_value(file, node.func.value)
         if called in ("map", "filter") and is_method:  # of a data set
             return True
+        if called == "close" and is_method and isinstance(node.func, ast.Attribute):
+            return _last_name(node.func.value) in self.queues  # no writer
         if called in _LOOKING or called in self.requesters:
             return False
         if called in self.builders:
