@@ -309,9 +309,7 @@ class PreparedFunction:
             kept; these make use of the shapes where it is told that all are known. None if that would gain nothing.
     """
 
-    def __init__(
-        self, concrete: Any, specs: Sequence[TensorSpec], exact: Callable[..., Any] | None = None
-    ) -> None:
+    def __init__(self, concrete: Any, specs: Sequence[TensorSpec], exact: Callable[..., Any] | None = None) -> None:
         self.concrete = concrete
         devices = private.context.context().list_logical_devices()
         one_device = len(devices) == 1

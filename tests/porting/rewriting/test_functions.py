@@ -787,6 +787,34 @@ CASES = {
         run_end()
         """,
     ),
+    "a tensor of a function that has the name of the session": (
+        """
+        def attend(q):
+            s = tf.matmul(q, q)
+            return tf.nn.softmax(s)
+        def save(s):
+            saver.save(s, "a")
+        y = attend(tf.ones([2, 2]))
+        saver = tf.compat.v1.train.Saver()
+        with tf.compat.v1.Session() as s:
+            print(s.run(y))
+            save(s)
+        """,
+        """
+        def attend(q):
+            s = tf.matmul(q, q)
+            return tf.nn.softmax(s)
+        def save():
+            saver.save(legacy, "a")
+        legacy = porting.LegacyGraph()
+        with legacy:
+            y = attend(tf.ones([2, 2]))
+            saver = porting.LegacySaver()
+            run_y = legacy.function(y)
+        print(run_y())
+        save()
+        """,
+    ),
     "attributes and lists that functions change": (
         """
         class Net:

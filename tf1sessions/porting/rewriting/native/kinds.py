@@ -66,7 +66,7 @@ _ITERATORS = frozenset(
     "tf.data.make_one_shot_iterator tf.data.make_initializable_iterator tf.data.Iterator.from_structure".split()
 )
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
-#: What each request has anew, whatever it is made of: a tf.TensorArray of TensorFlow 2 stays in the tf.function it is of.
+#: What each request makes anew: a tf.TensorArray of TensorFlow 2 stays in the tf.function that makes it.
 _COMPUTED = frozenset(["tf.placeholder", "tf.gradients", "tf.TensorArray"])
 _RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
 _LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")
