@@ -288,6 +288,22 @@ def check_numbers_made_of_shapes() -> None:
     assert not {"Size", "Rank"} & set(kinds_in(next(iter(inner._by_shapes.values()))))
 
 
+def check_a_loop_of_unknown_shapes_among_inputs_of_known_ones() -> None:
+    """An element of an array has no shape that is known: what is added to it has, and the next iteration's has not."""
+
+    def build(x: Any) -> Any:
+        array = v1.TensorArray(tf.float32, 4).unstack(x)
+        return v1.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * 0.5 + array.read(i)), [0, 0.0])[1]
+
+    legacy = porting.LegacyGraph()
+    with legacy:
+        x = v1.placeholder(tf.float32, [4])
+        last = legacy.function(looping(build)(x), feeds=[x])
+    assert last([1.0, 2.0, 3.0, 4.0]) == last([1.0, 2.0, 3.0, 4.0]) == 6.125
+    inner = next(iter(last._calls.values()))
+    assert is_kept(inner)
+
+
 # -- order, and what is in loops ---------------------------------------------------------------------------------------
 
 

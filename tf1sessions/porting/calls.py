@@ -233,14 +233,13 @@ class GraphFunction:
         replay, body = self._body(names, fixed)
         arguments_of = argument_names(names)
 
-        def traced(keep_loops: bool, shapes: Sequence[Any]) -> Any:
+        def traced(keep_loops: bool, shapes: Sequence[Any], known: bool = False) -> Any:
             arguments = [
                 tf.TensorSpec(shape, spec.dtype, arguments_of[name])
                 for name, spec, shape in zip(names, specs, shapes, strict=True)
             ]
-            known = keep_loops and all(tf.TensorShape(shape).is_fully_defined() for shape in shapes)
             with tf.init_scope():
-                made = tf2.function(lambda *values: body(values, keep_loops, known), autograph=False)
+                made = tf2.function(lambda *values: body(values, keep_loops, keep_loops and known), autograph=False)
                 return made.get_concrete_function(*arguments)
 
         concrete = traced(False, [spec.shape for spec in specs])
@@ -307,12 +306,10 @@ class PreparedFunction:
         concrete: The function.
         specs: Its inputs.
         exact: Traces the same function for inputs of certain shapes, and with its loops as they are if they can be
-            kept. None if that would gain nothing.
+            kept; these make use of the shapes where it is told that all are known. None if that would gain nothing.
     """
 
-    def __init__(
-        self, concrete: Any, specs: Sequence[TensorSpec], exact: Callable[[Sequence[Any]], Any] | None = None
-    ) -> None:
+    def __init__(self, concrete: Any, specs: Sequence[TensorSpec], exact: Callable[..., Any] | None = None) -> None:
         self.concrete = concrete
         devices = private.context.context().list_logical_devices()
         one_device = len(devices) == 1
@@ -376,7 +373,7 @@ class PreparedFunction:
         for index, shape in zip(self._open, shapes, strict=True):
             all_shapes[index] = shape
         try:
-            return _TracedFunction.of(self._exact(all_shapes), True, True)
+            return _TracedFunction.of(self._exact(all_shapes, True), True, True)
         except (ValueError, ConversionError):
             return None
 

@@ -72,6 +72,30 @@ VALUE_PROGRAMS = {
         print(sess.run(w).sum())
         """
     ),
+    "an array that a loop is given, in two requests": program(
+        """
+        n = tf.placeholder(tf.int32, [])
+        empty = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        def body(i, array, s):
+            s = s * 2.0 + 1.0
+            return i + 1, array.write(i, s), s
+        _, written, last = tf.while_loop(lambda i, array, s: i < n, body, (0, empty, 1.0))
+        stacked = written.stack()
+        with tf.Session() as sess:
+            print(sess.run(stacked, {n: 3}), sess.run(last, {n: 2}))
+        """
+    ),
+    "dicts with an order, written out and by name": program(
+        """
+        import collections
+        x = tf.placeholder(tf.float32, [])
+        both = collections.OrderedDict([('b', x + 1.0), ('a', x * 2.0)])
+        with tf.Session() as sess:
+            for found in (sess.run(both, {x: 3.0}), sess.run(collections.OrderedDict(c=x, a=x * 3.0), {x: 3.0})):
+                for key in found:
+                    print(key, found[key])
+        """
+    ),
     "the loss of a sequence": program(
         """
         x = tf.placeholder(tf.float32, [4, 10])

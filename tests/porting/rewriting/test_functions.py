@@ -671,6 +671,150 @@ CASES = {
                 legacy.run(tf.compat.v1.global_variables_initializer())
         """,
     ),
+    "scopes around requests of what is built there": (
+        """
+        w = tf.compat.v1.Variable(1.0)
+        a = tf.compat.v1.assign_add(w, 2.0)
+        sess = tf.compat.v1.Session()
+        print(sess.run(w * 2.0))
+        for i in range(2):
+            with tf.control_dependencies([a]):
+                print(sess.run(w * 2.0), sess.run(w))
+        with tf.compat.v1.variable_scope("m") as scope:
+            with tf.compat.v1.name_scope("n"):
+                # its name
+                v = tf.compat.v1.get_variable("v", [])
+                sess.run(v.initializer)
+                for i in range(2):
+                    print(sess.run(v, {v: i}))
+        with scope:
+            print(sess.run(tf.negative(v)))
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            w = tf.compat.v1.Variable(1.0)
+            a = tf.compat.v1.assign_add(w, 2.0)
+            run_result = legacy.function(w * 2.0)
+            run_w = legacy.function(w)
+        print(run_result())
+        for i in range(2):
+            with legacy:
+                with tf.control_dependencies([a]):
+                    print(legacy.run(w * 2.0), run_w())
+        with legacy:
+            with tf.compat.v1.variable_scope("m") as scope:
+                with tf.compat.v1.name_scope("n"):
+                    # its name
+                    v = tf.compat.v1.get_variable("v", [])
+                    run_initializer = legacy.function(v.initializer)
+                    run_initializer()
+                    run_v = legacy.function(v, feeds=[v])
+                    for i in range(2):
+                        print(run_v(i))
+        with legacy:
+            with scope:
+                print(legacy.run(tf.negative(v)))
+        """,
+    ),
+    "scopes around requests of names, and what is no scope": (
+        """
+        w = tf.compat.v1.Variable(1.0)
+        sess = tf.compat.v1.Session()
+        with tf.compat.v1.device("/cpu:0"):
+            print(sess.run(w))
+        with tf.io.gfile.GFile("a") as file:
+            print(sess.run(w * 2.0), file)
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            w = tf.compat.v1.Variable(1.0)
+            run_w = legacy.function(w)
+        with tf.compat.v1.device("/cpu:0"):
+            print(run_w())
+        with tf.io.gfile.GFile("a") as file:
+            with legacy:
+                run_result = legacy.function(w * 2.0)
+            print(run_result(), file)
+        """,
+    ),
+    "a scope around the session, and around what builds in a function": (
+        """
+        def train(sess):
+            print(sess.run(y + 1.0))
+        y = tf.compat.v1.constant(1.0)
+        with tf.compat.v1.name_scope("all"):
+            z = y * 2.0
+            with tf.compat.v1.Session() as sess:
+                with tf.compat.v1.name_scope("train"):
+                    train(sess)
+                print(sess.run(z))
+        """,
+        """
+        def train():
+            with legacy:
+                print(legacy.run(y + 1.0))
+        legacy = porting.LegacyGraph()
+        with legacy:
+            y = tf.compat.v1.constant(1.0)
+        with legacy:
+            with tf.compat.v1.name_scope("all"):
+                z = y * 2.0
+                with tf.compat.v1.name_scope("train"):
+                    train()
+                run_z = legacy.function(z)
+                print(run_z())
+        """,
+    ),
+    "closing a queue, and a writer": (
+        """
+        q = tf.queue.FIFOQueue(2, [tf.float32], [[]])
+        writer = tf.compat.v1.summary.FileWriter("logs")
+        end = q.close()
+        writer.close()
+        with tf.compat.v1.Session() as sess:
+            sess.run(end)
+        """,
+        """
+        legacy = porting.LegacyGraph()
+        with legacy:
+            q = tf.queue.FIFOQueue(2, [tf.float32], [[]])
+            writer = tf.compat.v1.summary.FileWriter("logs")
+            end = q.close()
+            run_end = legacy.function(end)
+        writer.close()
+        run_end()
+        """,
+    ),
+    "a tensor of a function that has the name of the session": (
+        """
+        def attend(q):
+            s = tf.matmul(q, q)
+            return tf.nn.softmax(s)
+        def save(s):
+            saver.save(s, "a")
+        y = attend(tf.ones([2, 2]))
+        saver = tf.compat.v1.train.Saver()
+        with tf.compat.v1.Session() as s:
+            print(s.run(y))
+            save(s)
+        """,
+        """
+        def attend(q):
+            s = tf.matmul(q, q)
+            return tf.nn.softmax(s)
+        def save():
+            saver.save(legacy, "a")
+        legacy = porting.LegacyGraph()
+        with legacy:
+            y = attend(tf.ones([2, 2]))
+            saver = porting.LegacySaver()
+            run_y = legacy.function(y)
+        print(run_y())
+        save()
+        """,
+    ),
     "attributes and lists that functions change": (
         """
         class Net:
@@ -774,6 +918,9 @@ STAYS = {
     "SavedModelBuilder": f"sess = {SESSION}\nb.add_meta_graph_and_variables(sess, [])\n",
     "partial run": f"sess = {SESSION}\nsess.partial_run(h, y)\n",
     "on the line that makes it": f"with {SESSION} as sess: sess.run(y)\n",
+    "made or entered inside of a scope": (
+        f"sess = {SESSION}\nwith tf.compat.v1.name_scope('a'):\n    print(sess.run(y + 1))\n    g = tf.Graph()\n"
+    ),
     "on one line": f"with {SESSION} as sess:\n    a = 1; sess.run(y)\n",
     "resets the default graph": f"def f():\n    tf.compat.v1.reset_default_graph()\n\n\nf()\nsess = {SESSION}\n",
     "run as code uses sess": f"sess = {SESSION}\nprint(eval('sess.run(y)'), sess.run(y))\n",

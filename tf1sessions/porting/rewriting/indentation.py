@@ -54,6 +54,17 @@ class Indentation:
         lead = text[: len(text) - len(text.lstrip(" \t"))]
         return lead[: max(0, len(lead) - self._out[line])]
 
+    def inside(self, line: int) -> str:
+        """Return the indentation of what is put before a line: it is in the blocks that begin further up."""
+        return self._moved(line, [first for first in self._in.get(line, ()) if first < line])
+
+    def _moved(self, line: int, blocks: Iterable[int]) -> str:
+        new = self.around(line)
+        for first in blocks:
+            base = self.around(first)
+            new = new[: len(base)] + self.unit(base) + new[len(base) :]
+        return new
+
     def edits(self, replaced: Iterable[Edit]) -> Iterator[Edit]:
         """Yield the edits, without lines that begin inside of a text or of what is replaced anyway."""
         spans = [(edit.start, edit.end) for edit in replaced]
@@ -64,10 +75,7 @@ class Indentation:
             lead = len(text) - len(text.lstrip(" \t"))
             if not text.strip() or line in inside or any(one < start + lead and start < end for one, end in spans):
                 continue
-            new = self.around(line)
-            for first in self._in.get(line, ()):
-                base = self.around(first)
-                new = new[: len(base)] + self.unit(base) + new[len(base) :]
+            new = self._moved(line, self._in.get(line, ()))
             if new != text[:lead]:
                 yield Edit(start, start + lead, new)
 

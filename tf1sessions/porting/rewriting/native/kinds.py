@@ -66,6 +66,8 @@ _ITERATORS = frozenset(
     "tf.data.make_one_shot_iterator tf.data.make_initializable_iterator tf.data.Iterator.from_structure".split()
 )
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
+#: What each request makes anew: a tf.TensorArray of TensorFlow 2 stays in the tf.function that makes it.
+_COMPUTED = frozenset(["tf.placeholder", "tf.gradients", "tf.TensorArray"])
 _RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
 _LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")
 _MAKES_TENSOR = frozenset(
@@ -412,7 +414,7 @@ class Kinds:
         if is_static_symbol(symbol):
             return Kind.STATIC
         kind = self._join(arguments, scope)
-        if kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.TENSOR) or symbol in ("tf.placeholder", "tf.gradients"):
+        if kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.TENSOR) or symbol in _COMPUTED:
             return Kind.TENSOR
         if symbol.startswith(_RANDOM) or kind is Kind.RANDOM:
             return Kind.RANDOM

@@ -27,6 +27,8 @@ _SEVERAL = frozenset(
         "unique_with_counts unpack unstack vectorized_map weighted_moments while_loop"
     ).split()
 )
+#: Libraries whose functions give tensors; that of another one may be ``OrderedDict(...)``.
+_LIBRARIES = ("tf.", "tf1sessions.", "tf_keras.", "keras.", "tensorflow_probability.", "tensorflow_hub.")
 #: In the names of layers that may give several tensors.
 _RECURRENT = ("RNN", "LSTM", "GRU", "Bidirectional", "Attention", "Sequential")
 
@@ -77,7 +79,7 @@ def is_tensor(
             return all(isinstance(each, ast.Lambda) and is_tensor(kinds, each.body, statements) for each in branches)
         if symbol is None:
             return _name(node.func) in given or _is_layer(kinds, node.func, statements)
-        return symbol.rpartition(".")[2] not in _SEVERAL
+        return symbol.startswith(_LIBRARIES) and symbol.rpartition(".")[2] not in _SEVERAL
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):  # a metric's update
         symbol = kinds.symbol(node.value.func) or ""
         is_network = symbol.startswith("tf.nn.") and is_tensor(kinds, node.value, statements, given=given)

@@ -211,7 +211,7 @@ class FilePlan:
             lead += self.indentation.unit(lead)
             self.edits.append(_insertion(positions.line_start(line + 1), (lead + text + newline for text in texts)))
         for line, texts in self._before.items():
-            lead = self.indentation.around(line)
+            lead = self.indentation.inside(line)
             self.edits.append(_insertion(positions.line_start(line), (lead + text + newline for text in texts)))
         self.edits += [*self.indentation.edits(replaced), *replaced]
 

@@ -82,6 +82,7 @@ class GraphCode:
         requesters: Names of functions, methods and classes that run a session, or make one.
         session_makers: File -> names of its functions that return a new session, and do nothing else.
         sessions: Names, of attributes too, that a session has somewhere, or probably has as a parameter.
+        queues: Names, of attributes too, that a queue of the graph has somewhere: ``queue.close()`` builds.
         values: Module or function -> its names that are bound to graph values.
         attributes: Names of attributes that are assigned graph values.
     """
@@ -97,6 +98,8 @@ class GraphCode:
             file: {node.name for node in file.tree.body if self._only_makes_session(node, file)} for file in files
         }
         self.sessions = {"sess", "session"}
+        self.queues: set[str] = set()
+        self._local_tensors: set[tuple[ast.AST, str]] = set()  # function, and its name that is no session there
         self.values: dict[ast.AST, set[str]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}  # of names, and of functions: the one around it
         self._bound: dict[ast.AST, set[str]] = {}
@@ -112,6 +115,8 @@ class GraphCode:
         self._properties = {name for _, name, node in functions if any(map(_is_property, node.decorator_list))}
         for file in files:
             self._note_sessions(file)
+        for file in files:
+            self._note_local_tensors(file)
         size = -1
         while size != (size := self._size()):
             for file, name, node in functions:
@@ -149,8 +154,30 @@ class GraphCode:
         for node in ast.walk(file.tree):
             if isinstance(node, ast.Assign) and self.makes_session(file, node.value):
                 self.sessions |= {name for target in node.targets if (name := _last_name(target))}
+            elif isinstance(node, ast.Assign) and self._is_queue(file, node.value):
+                self.queues |= {name for target in node.targets if (name := _last_name(target))}
             elif isinstance(node, ast.withitem) and self.makes_session(file, node.context_expr):
                 self.sessions |= {name for target in [node.optional_vars] if (name := _last_name(target))}
+
+    def _note_local_tensors(self, file: FileUses) -> None:
+        """Note the names of functions that they bind to what TensorFlow gives, and to no session nor anything else."""
+        others: set[tuple[ast.AST, str]] = set()
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.arg):
+                others.add((self._scopes[node], node.arg))
+            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id in self.sessions:
+                parent = file.parents[node]
+                call = parent.value if isinstance(parent, ast.Assign) and node in parent.targets else None
+                symbol = (self.symbol(file, call.func) or "") if isinstance(call, ast.Call) else ""
+                is_tensor = symbol.startswith("tf.") and not symbol.lower().endswith("session")
+                (self._local_tensors if is_tensor else others).add((self.scope_of(node), node.id))
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                others |= {(self._scopes[node], name) for name in node.names}
+        self._local_tensors -= others
+
+    def _is_queue(self, file: FileUses, node: ast.expr) -> bool:
+        """Whether an expression makes a queue of the graph: ``tf.FIFOQueue(...)``."""
+        return isinstance(node, ast.Call) and (self.symbol(file, node.func) or "").endswith("Queue")
 
     def _note(self, file: FileUses, name: str, function: Function) -> None:
         body = [node for statement in function.body for node in own_nodes(statement)]
@@ -232,6 +259,8 @@ class GraphCode:
 
     def is_session(self, node: ast.AST) -> bool:
         """Whether an expression is a session, by its name."""
+        if isinstance(node, ast.Name) and (self.scope_of(node), node.id) in self._local_tensors:
+            return False
         return isinstance(node, ast.expr) and _last_name(node) in self.sessions
 
     def is_request(self, file: FileUses, node: ast.AST) -> bool:
@@ -337,6 +366,8 @@ class GraphCode:
         is_method = isinstance(node.func, ast.Attribute) and self.is_value(file, node.func.value)
         if called in ("map", "filter") and is_method:  # of a data set
             return True
+        if called == "close" and is_method and isinstance(node.func, ast.Attribute):
+            return _last_name(node.func.value) in self.queues  # no writer
         if called in _LOOKING or called in self.requesters:
             return False
         if called in self.builders:

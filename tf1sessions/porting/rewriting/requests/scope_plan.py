@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeGuard
 from ....source.uses import FileUses, bodies
 from .changes import changes, used
 from .file_plan import NEW_GRAPH, FilePlan
-from .graph_code import GraphCode, own_nodes
+from .graph_code import GraphCode, called_name, own_nodes
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
 
@@ -100,6 +100,7 @@ class _ScopePlan:
         self.groups: list[ast.stmt] = []
         self._always: set[ast.AST] = {node}  # the scope, and what is dissolved in it: their statements are run with it
         self._lists: set[str] = set()
+        self._in_scope = False  # whether the walk is in a ``with`` of TensorFlow's that is put into a block as a whole
         self._between: list[ast.stmt] = []  # statements between what builds and the statement where the walk is
         # Whether no session was made of the graph where the walk is.
         self._is_first = legacy is None or (plan.session_count == 1 and self._runs_once())
@@ -262,7 +263,8 @@ class _ScopePlan:
                 if before:
                     self._make(before[0])
                 self._statement(statement, outer or statement, before)
-                if before and isinstance(statement, ast.Assign) and self.code.makes_session(self.file, statement.value):
+                is_session = isinstance(statement, ast.Assign) and self.code.makes_session(self.file, statement.value)
+                if before and is_session and not self._in_scope:
                     self._block = _Block(before[-1], self._between, statements[index + 1 :])
                 self._close(before)
             elif self._is_building(statement):
@@ -357,8 +359,36 @@ class _ScopePlan:
             if not isinstance(statement, ast.With) and self.code.asks_graph(self.file, header):
                 self._listed(statement, header)
         is_loop = isinstance(statement, _LOOPS) or place is not statement
+        is_entered = isinstance(statement, ast.With) and self._scope_entered(statement)
         for body in inner:
             self._statements(body, place if is_loop else None)
+        self._in_scope &= not is_entered
+
+    def _scope_entered(self, statement: ast.With) -> bool:
+        """Put a ``with`` of requests into a block as a whole, if it is a scope of the graph that reaches what is in it.
+
+        It is one of TensorFlow's, as ``tf.name_scope("a")``, or of the program's own, and something in it builds.
+        """
+        nodes = [node for each in statement.body for node in own_nodes(each)]
+        entered = [item.context_expr for item in statement.items]
+        is_scope = any(self.code.builds(self.file, each) or self.code.is_value(self.file, each) for each in entered)
+        if self._in_scope or not is_scope or not any(map(self._may_build, nodes)):
+            return False
+        if any(map(self._is_of_graph, nodes)):
+            raise NotPossible(statement, "Another graph is made or entered inside of a scope")
+        if any(self.plan.is_masked(each) for each in nodes if isinstance(each, ast.stmt)):
+            raise NotPossible(statement, "A magic line of the notebook is where a session is used")
+        self._make(statement)
+        self.names_legacy = True
+        self.plan.move_into_block([statement], f"with {self.legacy}:")
+        self._in_scope = True
+        return True
+
+    def _may_build(self, node: ast.AST) -> bool:
+        """Whether an expression builds, or calls a function that runs a session and may build as well."""
+        if isinstance(node, ast.Call) and called_name(node) in self.code.requesters:
+            return True
+        return isinstance(node, ast.expr) and self.code.builds(self.file, node)
 
     def _listed(self, statement: ast.stmt, header: ast.AST) -> None:
         """Have the graph that a loop goes over, ``for v in tf.global_variables():``, asked before it, in the block."""
@@ -445,7 +475,7 @@ class _ScopePlan:
         width = first.col_offset - statement.col_offset
         self.plan.indentation.move_out(header + 1, self.plan.end_with_comments(last), width)
         self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
-        if group and sessions:
+        if group and sessions and not self._in_scope:
             self._block = _Block(group[-1], self._between, statement.body)
         if self.file.parents[statement] in self._always:
             self._always.add(statement)
@@ -486,8 +516,8 @@ class _ScopePlan:
             self.is_made = True
 
     def _close(self, group: list[ast.stmt]) -> None:
-        """Put statements into ``with legacy:``."""
-        if group:
+        """Put statements into ``with legacy:``, unless they are in one."""
+        if group and not self._in_scope:
             if self.file.parents[group[-1]] in self._always:
                 self.groups.append(group[-1])
             self._make(group[0])
@@ -509,7 +539,8 @@ class _ScopePlan:
         is_fixed = keys is not None and self._is_fixed(request, keys, place)
         if keys is not None and self._made_outside(request, keys, given):
             return False
-        is_built_here = self._home is not None and self.code.builds(self.file, request.fetches)
+        is_built_here = self._home is not None or self._in_scope
+        is_built_here &= self.code.builds(self.file, request.fetches)
         is_fixed &= self._makes_functions and not is_built_here
         if keys is None or not is_fixed or isinstance(request.session, ast.Attribute):
             self._stays(request)
