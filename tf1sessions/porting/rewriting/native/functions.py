@@ -382,7 +382,7 @@ def _lines(unit: Unit, items: Sequence[Item], waits: bool, undecided: Container[
         else:
             own = step.lines if step is not None else unit.texts.with_comments(item.statement)
         own = [COMMENT, *own] if item in undecided else own
-        order = waiting.order_of(unit, item) if waits and item not in unit.steps and waiting.assigns(item) else ""
+        order = waiting.order_of(unit, item) if waits and waiting.is_ordered(unit, item) else ""
         if order and own:
             own = [*([order] if order != last_order else []), *indented(with_spaces(own))]
         last_order = order

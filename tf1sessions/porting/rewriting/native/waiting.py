@@ -1,7 +1,7 @@
 """Assignments that wait for what may fail: at the end of a data set TensorFlow 1 did not make them.
 
 A session runs what an operation depends on before it. In a function of TensorFlow 2 an assignment does not wait for
-``next(iterator)`` unless it uses the element, so that it is made before the end of the data is raised.
+``next(iterator)`` unless it uses the element, so that it may be made although the end of the data is raised.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from ..requests.request import NotPossible
+from ..requests.request import NotPossible, names_in
 from .effects import ASSIGNMENTS
 from .kinds import Kinds
 from .statements import Item
 from .texts import indented
 from .unit import Unit
 
-__all__ = ["assigns", "may_fail", "order_of", "step_lines"]
+__all__ = ["is_ordered", "may_fail", "order_of", "step_lines"]
 
 _ELEMENTS = frozenset(["get_next", "dequeue", "dequeue_many", "dequeue_up_to"])
 _CHECKS = ("assert", "check_numerics", "verify_tensor")
@@ -28,9 +28,7 @@ def may_fail(kinds: Kinds, items: Sequence[Item]) -> bool:
     seen = set(stack)
     while stack:
         for node in ast.walk(stack.pop()):
-            function = node.func if isinstance(node, ast.Call) else None
-            name = function.attr if isinstance(function, ast.Attribute) else ""
-            if name in _ELEMENTS or name.lower().startswith(_CHECKS):
+            if isinstance(node, ast.Call) and (_method(node) in _ELEMENTS or _checks(node)):
                 return True
             called = kinds.functions.get(node.id) if isinstance(node, ast.Name) else None
             if called is not None and called not in seen:
@@ -39,10 +37,25 @@ def may_fail(kinds: Kinds, items: Sequence[Item]) -> bool:
     return False
 
 
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _checks(call: ast.Call) -> bool:
+    return _method(call).lower().startswith(_CHECKS)
+
+
 def assigns(item: Item) -> bool:
     """Whether a statement assigns a variable."""
-    calls = [each.func for each in ast.walk(item.statement) if isinstance(each, ast.Call)]
-    return any(isinstance(each, ast.Attribute) and each.attr in ASSIGNMENTS for each in calls)
+    return any(_method(each) in ASSIGNMENTS for each in ast.walk(item.statement) if isinstance(each, ast.Call))
+
+
+def is_ordered(unit: Unit, item: Item) -> bool:
+    """Whether a statement of a function that may fail waits for others: it assigns, or these check a value."""
+    names = names_in(_given(unit, item))
+    before = [each.statement for each in unit.items if each.binds & names]
+    calls = [call for each in before for call in ast.walk(each) if isinstance(call, ast.Call)]
+    return (assigns(item) and item not in unit.steps) or any(map(_checks, calls))
 
 
 def order_of(unit: Unit, item: Item) -> str:
@@ -71,7 +84,7 @@ def step_lines(unit: Unit, item: Item, items: Sequence[Item], waits: bool) -> li
     if not waits or not step.is_operation:
         return [*step.lines, *step.counted]
     *before, applied = step.lines
-    is_named = any(item.binds & names for each in items if assigns(each) for names in [_waited(unit, each)])
+    is_named = any(item.binds & names for each in items if is_ordered(unit, each) for names in [_waited(unit, each)])
     if not step.counted and not is_named:
         return step.lines
     name = _name(unit, item)
