@@ -353,7 +353,8 @@ STATE_PROGRAMS = {
         decay = tf.train.exponential_decay(0.1, step, 3, 0.9)
         train = tf.train.RMSPropOptimizer(decay).minimize(loss(elements), global_step=step)
         sgd = tf.train.GradientDescentOptimizer(0.01)
-        of_queue = sgd.apply_gradients(sgd.compute_gradients(loss(queue.dequeue())), global_step=queued)
+        pairs = sgd.compute_gradients(loss(queue.dequeue()))
+        of_queue = sgd.apply_gradients(pairs, global_step=queued)
         adam = tf.train.AdamOptimizer(0.1).minimize(loss(rows.make_one_shot_iterator().get_next()), global_step=once)
         with tf.control_dependencies([adam]):
             both = tf.group(tf.assign_add(steps, 1))
@@ -363,27 +364,33 @@ STATE_PROGRAMS = {
         with tf.control_dependencies([tf.Assert(tf.reduce_sum(fed) > 2.0, [fed])]):
             train_fed = sgd.minimize(loss(fed), global_step=checked)
 
-        def until_the_end(sess, fetches):
-            try:
-                while True:
-                    sess.run(fetches)
-            except tf.errors.OutOfRangeError:
-                pass
-
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
             sess.run(put)
             sess.run(close)
-            until_the_end(sess, of_queue)
-            until_the_end(sess, both)
-            print(sess.run([queued, once, steps, w]))
             for _ in range(9):
                 sess.run(again.initializer)
-                until_the_end(sess, train)
+                while True:
+                    try:
+                        sess.run(train)
+                    except tf.errors.OutOfRangeError:
+                        break
                 sess.run(again.initializer)
-                until_the_end(sess, [count, count_more])
-                until_the_end(sess, of_queue)
-                until_the_end(sess, both)
+                while True:
+                    try:
+                        sess.run([count, count_more])
+                    except tf.errors.OutOfRangeError:
+                        break
+                while True:
+                    try:
+                        sess.run(of_queue)
+                    except tf.errors.OutOfRangeError:
+                        break
+                while True:
+                    try:
+                        sess.run(both)
+                    except tf.errors.OutOfRangeError:
+                        break
                 try:
                     sess.run(train_fed, {fed: [1.0]})
                 except tf.errors.InvalidArgumentError:
