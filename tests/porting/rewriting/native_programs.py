@@ -47,6 +47,33 @@ PROGRAMS = {
             print('accuracy', accuracy.eval({x: data, y: target}), sess.run(bias))
         """
     ),
+    "a name for several variables in turn": program(
+        """
+        def network(net, wide=True):
+            for i in range(2):
+                w = tf.get_variable('w%d' % i, [], initializer=tf.constant_initializer(i + 0.5))
+                net = net * w
+            with tf.variable_scope('a'):
+                w = tf.get_variable('w', [6, 6], initializer=tf.constant_initializer(0.5))
+                net = tf.matmul(net, w)
+            with tf.variable_scope('b'):
+                w = tf.Variable(tf.fill([6, 6], 0.25), name='w')
+                net = tf.nn.tanh(tf.matmul(net, w))
+                b = tf.Variable(0.5)
+            if wide:
+                b = tf.get_variable('v', [6], initializer=tf.constant_initializer(-1.0))
+                net = net * b
+            b = tf.get_variable('b', [6], initializer=tf.constant_initializer(2.0))
+            b = b * 3.0
+            return net + b
+
+        x = tf.placeholder(tf.float32, [None, 6])
+        out = network(x)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            print(sess.run(tf.reduce_sum(out, 0), {x: data}))
+        """
+    ),
     "functions that make layers in a loop": program(
         """
         def block(x, units, name):

@@ -165,6 +165,8 @@ REFUSED = {
         "A request is put together while the program runs"
     ),
     RUN + "    for each in [sess]:\n        print(each)\n": ("The LegacyGraph is used in a way that is not known"),
+    "def scaled(x):\n    w = tf.get_variable('v', [2])\n    x *= w\n    w = tf.get_variable('w', w.shape)\n"
+    "    return x * w\nz = scaled(y)\n" + RUN: ("'w' is bound to several variables, and something is made of one"),
     "def show(y):\n    tf.get_variable('v', [1])\n    return y\nprint(show(y))\n" + RUN: (
         "A function of the program is called to print what it gives"
     ),

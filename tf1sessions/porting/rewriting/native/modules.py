@@ -7,6 +7,7 @@ what is a tensor is given to each call.
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
@@ -269,6 +270,11 @@ class _ClassWriter:
         for statement in function.body:
             self.kinds.run(statement, self.scope)
         self._attributes: dict[str, str] = {}  # names of the function that are attributes of the object
+        stores = [
+            each for each in ast.walk(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
+        ]
+        self._bindings = collections.Counter([*(each.id for each in stores), *found.parameters])
+        self._rebound: set[str] = set()  # names of variables and layers that are bound again
         self._taken: set[str] = set()
         self._counts: dict[tuple[ast.With | None, str], int] = {}  # how many layers have no name of their own
         self._static = [name for name in found.parameters if name not in found.tensors and name != found.reuse]
@@ -432,6 +438,10 @@ class _ClassWriter:
     def _split(self, body: Sequence[ast.stmt]) -> tuple[list[str], list[str]]:
         """The lines of a function's body for the constructor and for the call."""
         init, called, _ = self._parts(body, repeated=False)
+        for name in sorted(self._rebound):
+            if any(f"{_MARK}{name}{_MARK}" in line for line in init):
+                what = f"{name!r} is bound to several variables, and something is made of one"
+                raise NotPossible(self.found.function, what)
         read = {name for line in called for name in re.findall(f"{_MARK}(\\w+){_MARK}", line)}
         rebound = {name for statement in body for name in bound_names(statement)}
         self._read_by_call = read & set(self._static)
@@ -502,7 +512,10 @@ class _ClassWriter:
         if objects and is_static and isinstance(statement, ast.Assign) and not repeated and len(objects) == 1:
             target = statement.targets[0]
             attribute, made = objects[0]
-            if isinstance(target, ast.Name) and self.texts.of(statement.value) == f"self.{attribute}":
+            is_whole = isinstance(target, ast.Name) and self.texts.of(statement.value) == f"self.{attribute}"
+            if is_whole and self._bindings[target.id] > 1:  # type: ignore[attr-defined]
+                self._rebound.add(target.id)  # type: ignore[attr-defined]
+            elif isinstance(target, ast.Name) and is_whole:
                 self._attributes[target.id] = attribute
                 comments = self.texts.statement(statement)[: statement.lineno - self.texts.first_line(statement)]
                 return [*comments, f"self.{attribute} = {made}"], [], []
