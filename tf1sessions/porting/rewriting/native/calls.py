@@ -93,6 +93,8 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         return Native("average", text(call), "{made}", "averages")
     if made == "queue":
         return Native("queue", text(call), "{made}", "queue")
+    if symbol == "tf.layers.BatchNormalization":
+        return NotNative("A layer of batch normalisation is an object, whose updates a request may run or not")
     if made == "keras layer":
         return Native("layer", text(call), "{made}", snake(symbol.rpartition(".")[2]))
     if made == "iterator":
