@@ -398,4 +398,26 @@ STATE_PROGRAMS = {
                 print(sess.run([step, seen, more, queued, once, steps, checked]), sess.run([w, total]))
         """
     ),
+    "layers that functions make as objects": program(
+        """
+        def network(x, units):
+            hidden = tf.layers.Dense(units, tf.nn.tanh)
+            x = tf.layers.dense(hidden(x), 6)
+            x = hidden(x)
+            for _ in range(2):
+                layer = tf.layers.Dense(3)
+                x = tf.layers.Dropout(0.5)(layer(x))
+            last = tf.layers.Dense(1, name='last')
+            return last(x)
+
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.placeholder(tf.float32, [None, 1])
+        loss = tf.reduce_mean(tf.square(network(x, 4) - y))
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                print(sess.run([train, loss], {x: data, y: target})[1])
+        """
+    ),
 }

@@ -133,7 +133,10 @@ def test_a_request_of_each_variable_of_a_list_stays(text: str):
 
 LOSS = "y = tf.Variable(1.0)\nn = tf.Variable(0, trainable=False)\nloss = tf.square(y * ELEMENT - 1.0)\n"
 SGD = "sgd = tf.train.GradientDescentOptimizer(0.1)\n"
-COUNTED = "    train = sgd.apply_gradients(PAIRS)\n    with tf.control_dependencies([train]):\n        n.assign_add(1)\n"
+COUNTED = """    train = sgd.apply_gradients(PAIRS)
+    with tf.control_dependencies([train]):
+        n.assign_add(1)
+"""
 MINIMIZED = "zip(tape.gradient(loss, variables), variables)"
 
 
@@ -158,7 +161,8 @@ MINIMIZED = "zip(tape.gradient(loss, variables), variables)"
             COUNTED.replace("PAIRS", MINIMIZED),
         ),
         (
-            "with tf.control_dependencies([tf.assign(y, loss)]):\n    up = tf.assign_add(n, 1)\n    ua = tf.assign(a, 2.0)",
+            "with tf.control_dependencies([tf.assign(y, loss)]):\n    up = tf.assign_add(n, 1)\n"
+            "    ua = tf.assign(a, 2.0)",
             "[up, ua]",
             "    with tf.control_dependencies(updates):\n        up = n.assign_add(1)\n        ua = a.assign(2.0)\n",
         ),
