@@ -1,4 +1,4 @@
-"""What a statement changes: names that it binds, attributes that it sets, and containers that it changes in place.
+"""Changes that a statement makes: names that it binds, attributes that it sets, containers that it changes in place.
 
 A function that is called changes what its body does outside of it: attributes, global names, and what it is given.
 Functions and methods are known by their names alone, so that too much may be taken for changed. A constructor is not
@@ -27,7 +27,7 @@ def changes(code: GraphCode) -> Changes:
 
 
 class Changes:
-    """What the statements of a program change. Names are as they are, those of attributes have a dot before them."""
+    """Changes that the statements of a program make. Names of attributes have a dot before them."""
 
     def __init__(self, code: GraphCode) -> None:
         self._of_calls: dict[str, set[str]] = {}  # function or method -> what a call of it changes
@@ -51,7 +51,7 @@ class Changes:
         self._of_calls.setdefault(function.name, set()).update(found, bound & shared)
 
     def _in_place(self, node: ast.AST) -> set[str]:
-        """What a node changes without binding its name."""
+        """Names and attributes that a node changes without binding them."""
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             return _last(node if isinstance(node, ast.Attribute) else node.value)
         if not isinstance(node, ast.Call):
@@ -68,7 +68,7 @@ class Changes:
         return found
 
     def of(self, statement: ast.AST) -> set[str]:
-        """What a statement binds or changes."""
+        """Names and attributes that a statement binds or changes."""
         found: set[str] = set()
         for node in ast.walk(statement):
             found |= self._in_place(node)
