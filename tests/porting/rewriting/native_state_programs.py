@@ -335,4 +335,89 @@ STATE_PROGRAMS = {
         print(total, count)
         """
     ),
+    "counters that wait for what fails": program(
+        """
+        rows = tf.data.Dataset.from_tensor_slices(data[:6, 0]).batch(2)
+        again = rows.make_initializable_iterator()
+        queue = tf.FIFOQueue(9, [tf.float32], shapes=[[]])
+        put, close = queue.enqueue_many([data[:3, 1]]), queue.close()
+        fed = tf.placeholder(tf.float32, [None])
+        w = tf.Variable(1.0)
+        total = tf.Variable(0.0, trainable=False)
+        step, queued, once, steps, seen, more, checked = [tf.Variable(0, trainable=False) for _ in range(7)]
+
+        def loss(x):
+            return tf.reduce_mean(tf.square(w * x - 1))
+
+        elements = again.get_next()
+        decay = tf.train.exponential_decay(0.1, step, 3, 0.9)
+        train = tf.train.RMSPropOptimizer(decay).minimize(loss(elements), global_step=step)
+        sgd = tf.train.GradientDescentOptimizer(0.01)
+        pairs = sgd.compute_gradients(loss(queue.dequeue()))
+        of_queue = sgd.apply_gradients(pairs, global_step=queued)
+        adam = tf.train.AdamOptimizer(0.1).minimize(loss(rows.make_one_shot_iterator().get_next()), global_step=once)
+        with tf.control_dependencies([adam]):
+            both = tf.group(tf.assign_add(steps, 1))
+        with tf.control_dependencies([tf.assign_add(total, tf.reduce_sum(elements))]):
+            count = tf.assign_add(seen, 1)
+            count_more = tf.assign_add(more, 2)
+        with tf.control_dependencies([tf.Assert(tf.reduce_sum(fed) > 2.0, [fed])]):
+            train_fed = sgd.minimize(loss(fed), global_step=checked)
+
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(put)
+            sess.run(close)
+            for _ in range(9):
+                sess.run(again.initializer)
+                while True:
+                    try:
+                        sess.run(train)
+                    except tf.errors.OutOfRangeError:
+                        break
+                sess.run(again.initializer)
+                while True:
+                    try:
+                        sess.run([count, count_more])
+                    except tf.errors.OutOfRangeError:
+                        break
+                while True:
+                    try:
+                        sess.run(of_queue)
+                    except tf.errors.OutOfRangeError:
+                        break
+                while True:
+                    try:
+                        sess.run(both)
+                    except tf.errors.OutOfRangeError:
+                        break
+                try:
+                    sess.run(train_fed, {fed: [1.0]})
+                except tf.errors.InvalidArgumentError:
+                    sess.run(train_fed, {fed: [3.0]})
+                print(sess.run([step, seen, more, queued, once, steps, checked]), sess.run([w, total]))
+        """
+    ),
+    "layers that functions make as objects": program(
+        """
+        def network(x, units):
+            hidden = tf.layers.Dense(units, tf.nn.tanh)
+            x = tf.layers.dense(hidden(x), 6)
+            x = hidden(x)
+            for _ in range(2):
+                layer = tf.layers.Dense(3)
+                x = tf.layers.Dropout(0.5)(layer(x))
+            last = tf.layers.Dense(1, name='last')
+            return last(x)
+
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = tf.placeholder(tf.float32, [None, 1])
+        loss = tf.reduce_mean(tf.square(network(x, 4) - y))
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                print(sess.run([train, loss], {x: data, y: target})[1])
+        """
+    ),
 }

@@ -300,6 +300,10 @@ REFUSED = {
         "'scale' gets another value"
     ),
     "z = y * 2\ndef loss():\n    return z + 1\ny = loss()\n" + RUN: "loss() reads 'z', which requests compute",
+    "y = tf.layers.Dense(2, trainable=False)(y)\n" + RUN: "tf.layers.Dense has the argument trainable",
+    "y = tf.layers.SeparableConv2D(2, 1)(y)\n" + RUN: "tf.layers.SeparableConv2D has no form in TensorFlow 2",
+    "y = tf.layers.BatchNormalization()(y, training=True)\n"
+    + RUN: "A layer of batch normalisation is an object, whose",
     "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (
         "The class Model builds a part of the graph"
     ),

@@ -129,3 +129,64 @@ def test_a_request_of_each_variable_of_a_list_stays(text: str):
     """It was a function that was made behind its call, and read the name of the comprehension."""
     found = after(f"{program('t = a * x', 't')}    print({text.replace('LIST', 'tf.global_variables()')})\n", "native")
     assert "return v" not in found and "legacy.run(v)" in found
+
+
+LOSS = "y = tf.Variable(1.0)\nn = tf.Variable(0, trainable=False)\nloss = tf.square(y * ELEMENT - 1.0)\n"
+SGD = "sgd = tf.train.GradientDescentOptimizer(0.1)\n"
+COUNTED = """    train = sgd.apply_gradients(PAIRS)
+    with tf.control_dependencies([train]):
+        n.assign_add(1)
+"""
+MINIMIZED = "zip(tape.gradient(loss, variables), variables)"
+
+
+@pytest.mark.parametrize(
+    ("build", "fetched", "lines"),
+    [
+        ("train = sgd.minimize(loss, n)", "train", COUNTED.replace("PAIRS", MINIMIZED)),
+        (
+            "pairs = sgd.compute_gradients(loss)\ntrain = sgd.apply_gradients(pairs, global_step=n)",
+            "train",
+            COUNTED.replace("PAIRS", "pairs"),
+        ),
+        (
+            "train = sgd.minimize(loss)\nwith tf.control_dependencies([train]):\n    up = tf.assign_add(n, 1)",
+            "up",
+            COUNTED.replace("PAIRS", MINIMIZED).replace("n.assign", "up = n.assign"),
+        ),
+        (
+            "train = sgd.minimize(loss)\nwith tf.control_dependencies([train]):\n    nothing = tf.no_op()\n"
+            "with tf.control_dependencies([nothing]):\n    up = tf.group(tf.assign_add(n, 1))",
+            "up",
+            COUNTED.replace("PAIRS", MINIMIZED),
+        ),
+        (
+            "with tf.control_dependencies([tf.assign(y, loss)]):\n    up = tf.assign_add(n, 1)\n"
+            "    ua = tf.assign(a, 2.0)",
+            "[up, ua]",
+            "    with tf.control_dependencies(updates):\n        up = n.assign_add(1)\n        ua = a.assign(2.0)\n",
+        ),
+    ],
+)
+def test_an_assignment_waits_for_the_element_that_may_not_come(build: str, fetched: str, lines: str):
+    """At the end of a data set TensorFlow 1 counted no step."""
+    build = f"{ELEMENTS}{LOSS}{SGD}{build}"
+    found = after(program(build.replace("ELEMENT", "tf.to_float(it.get_next())"), fetched), "native")
+    assert lines in found
+    found = after(program(build.replace("ELEMENT", "x"), fetched), "native")
+    assert "LegacyGraph" not in found and "control_dependencies" not in found
+
+
+def test_what_waits_for_a_check_does_so_in_a_function():
+    build = "with tf.control_dependencies([tf.Assert(x > 1.0, [x])]):\n    y = x * a\n    z = y + 1.0"
+    lines = "    with tf.control_dependencies(updates):\n        y = x * a\n        z = y + 1.0\n    return z\n"
+    assert lines in after(program(build, "z"), "native")
+
+
+def test_an_assignment_that_waits_for_others_without_names_stays():
+    build = (
+        f"{ELEMENTS}n = tf.Variable(0)\nups = tf.group(tf.assign(a, tf.to_float(it.get_next())), tf.assign(b, 1.0))\n"
+        "with tf.control_dependencies([ups]):\n    up = tf.assign_add(n, 1)"
+    )
+    (remark,) = remarks(program(build, "up"), "native")
+    assert "An assignment waits for others that have no name, and for what may fail" in remark

@@ -48,6 +48,7 @@ Files::
     effects.py       whether a request would assign or draw more than it fetches
     functions.py     requests as functions
     written.py       checks of the written text: names are bound, and no graph is asked for
+    waiting.py       assignments that wait for the next element of a data set, which may be the last
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions

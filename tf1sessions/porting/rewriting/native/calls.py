@@ -93,6 +93,10 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         return Native("average", text(call), "{made}", "averages")
     if made == "queue":
         return Native("queue", text(call), "{made}", "queue")
+    if symbol == "tf.layers.BatchNormalization":
+        return NotNative("A layer of batch normalisation is an object, whose updates a request may run or not")
+    if made == "keras layer" and symbol.startswith("tf.layers."):
+        return _layer_object(call, symbol, text, base)
     if made == "keras layer":
         return Native("layer", text(call), "{made}", snake(symbol.rpartition(".")[2]))
     if made == "iterator":
@@ -210,6 +214,21 @@ def _layer(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) ->
     used = [text(given["inputs"]), *(f"{name}={text(value)}" for name, value in calls.items())]
     made = f"{base}{entry.target[2:]}({_arguments(entry, given, text, ('inputs', 'training'))})"
     return Native("layer", made, f"{{made}}({', '.join(used)})", literal_text(given.get("name")) or entry.base)
+
+
+def _layer_object(call: ast.Call, symbol: str, text: _Text, base: str) -> Native | NotNative:
+    """``tf.layers.Dense(...)``, which Keras counts together with the layers of functions."""
+    name = snake(symbol.rpartition(".")[2])
+    entry = ENTRIES.get(f"tf.layers.{name}")
+    if entry is None:
+        return NotNative(f"{symbol} has no form in TensorFlow 2 that is known here")
+    entry = dataclasses.replace(entry, parameters=entry.parameters[1:])
+    try:
+        made = f"{base}{entry.target[2:]}({_arguments(entry, _bound(call, entry), text, ('training',))})"
+    except _NotWritten as error:
+        return NotNative(f"{symbol} has {error}")
+    given = next((each.value for each in call.keywords if each.arg == "name"), None)
+    return Native("layer", made, "{made}", literal_text(given) or name)
 
 
 def _optimizer(base: str, entry: CallEntry, given: _ArgumentsByName, text: _Text) -> Native:

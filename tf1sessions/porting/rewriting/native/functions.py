@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
-from . import call_sites, iterators, normalization, purity, slices
+from . import call_sites, iterators, normalization, purity, slices, waiting
 from .effects import check_fetched_effects
 from .kinds import Kind
 from .queues import is_operation_call
@@ -164,9 +164,10 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[UnitRequest]) -
     if _has_names_twice(unit, groups):
         shared = {}
     written: set[slices.Group] = set()
+    failing = {number for number, items in enumerate(needs) if waiting.may_fail(unit.kinds, items)}
     for group in shared:
         if len({_function_around(unit, requests[number]) for number in group.requests}) > 1:
-            helper = _helper(unit, group, shared[group], computed | placeholders)
+            helper = _helper(unit, group, shared[group], computed | placeholders, bool(failing & set(group.requests)))
             unit.helpers.setdefault(_block_of(unit, group.items[-1]), []).extend([*unit.blank, *helper, *unit.blank])
             written.add(group)
     for number, request in enumerate(requests):
@@ -176,8 +177,9 @@ def write_requests(unit: Unit, moved: list[Item], requests: list[UnitRequest]) -
         for group in mine:
             if group in shared and group not in written:
                 written.add(group)
-                lines += [*_helper(unit, group, shared[group], computed | placeholders), *blank]
-        lines += _function(unit, request, mine, shared, computed | placeholders)
+                waits = bool(failing & set(group.requests))
+                lines += [*_helper(unit, group, shared[group], computed | placeholders, waits), *blank]
+        lines += _function(unit, request, mine, shared, computed | placeholders, number in failing)
         if request.statement is None:
             lines += [*blank, f"{request.name}.get_concrete_function()  # now the layers have variables"]
             unit.before[_building_place(unit)] = [*blank, *lines]
@@ -272,10 +274,10 @@ def _is_function(unit: Unit, group: slices.Group) -> bool:
     return len([line for line in lines if line.strip() and not line.lstrip().startswith("#")]) > _FEW_LINES
 
 
-def _helper(unit: Unit, group: slices.Group, name: str, computed: set[str]) -> list[str]:
+def _helper(unit: Unit, group: slices.Group, name: str, computed: set[str], waits: bool) -> list[str]:
     inputs = [each for each in group.inputs if each in computed]
     lines = [f"def {name}({', '.join(inputs)}):"]
-    body = _lines(unit, group.items)
+    body = _lines(unit, group.items, waits)
     outputs = [each for each in group.outputs if each not in unit.operations]
     if outputs:
         body.append(f"return {', '.join(outputs)}")
@@ -283,7 +285,12 @@ def _helper(unit: Unit, group: slices.Group, name: str, computed: set[str]) -> l
 
 
 def _function(
-    unit: Unit, request: UnitRequest, groups: list[slices.Group], shared: dict[slices.Group, str], computed: set[str]
+    unit: Unit,
+    request: UnitRequest,
+    groups: list[slices.Group],
+    shared: dict[slices.Group, str],
+    computed: set[str],
+    waits: bool,
 ) -> list[str]:
     specs = ", ".join(request.feeds)
     base = unit.texts.tensorflow
@@ -308,7 +315,7 @@ def _function(
     rest: list[Item] = []
     for group in groups:
         if group in shared:
-            forward += _lines(unit, sorted(plain, key=unit.items.index))
+            forward += _lines(unit, sorted(plain, key=unit.items.index), waits)
             plain = []
             outputs = [each for each in group.outputs if each not in unit.operations]
             inputs = ", ".join(each for each in group.inputs if each in computed)
@@ -325,9 +332,9 @@ def _function(
             else:
                 plain.append(item)
     plain.sort(key=unit.items.index)
-    forward += _lines(unit, plain, note_unordered(unit, plain, rest))
+    forward += _lines(unit, plain, waits, note_unordered(unit, plain, rest))
     rest.sort(key=unit.items.index)
-    after += _lines(unit, rest)
+    after += _lines(unit, rest, waits)
     forward += [line for item in rest if item in unit.steps for line in unit.steps[item].inside]
     frozen = normalization.frozen_lines(unit) if request in unit.frozen else ([], [])
     lines += indented(frozen[0])
@@ -344,19 +351,23 @@ def _function(
     return lines
 
 
-def _lines(unit: Unit, items: Sequence[Item], undecided: Container[Item] = ()) -> list[str]:
+def _lines(unit: Unit, items: Sequence[Item], waits: bool, undecided: Container[Item] = ()) -> list[str]:
     """The lines of statements inside of a function, with the ``with`` statements around them.
 
     Args:
+        waits: Whether the function has something that may fail, for which assignments wait.
         undecided: Those that have no order in TensorFlow 1.
     """
     lines: list[str] = []
     open_: tuple[ast.With, ...] = ()
+    last_order = ""
     for item in items:
         step = unit.steps.get(item)
         if step is None and unit.is_operation(item):
             step = _grouped(unit, item)
         context = tuple(each for each in item.context if context_line(unit, each))
+        if context != open_ or step is not None:
+            last_order = ""
         if step is None and context != open_:
             common = 0
             while common < min(len(context), len(open_)) and context[common] is open_[common]:
@@ -366,8 +377,15 @@ def _lines(unit: Unit, items: Sequence[Item], undecided: Container[Item] = ()) -
             open_ = context
         if step is not None:
             open_ = ()
-        own = step.lines if step is not None else unit.texts.with_comments(item.statement)
+        if item in unit.steps:
+            own = waiting.step_lines(unit, item, items, waits)
+        else:
+            own = step.lines if step is not None else unit.texts.with_comments(item.statement)
         own = [COMMENT, *own] if item in undecided else own
+        order = waiting.order_of(unit, item) if waits and waiting.is_ordered(unit, item) else ""
+        if order and own:
+            own = [*([order] if order != last_order else []), *indented(with_spaces(own))]
+        last_order = order
         lines += indented(with_spaces(own), len(open_))
     return lines
 

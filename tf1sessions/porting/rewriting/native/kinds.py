@@ -129,7 +129,7 @@ def creates(symbol: str | None) -> str | None:
     if symbol in ("tf.feature_column.input_layer", "tf.feature_column.linear_model"):
         return "layer"
     last = symbol.rpartition(".")[2]
-    if symbol.startswith("tf.keras.layers.") and last[:1].isupper() and not last.startswith("Input"):
+    if symbol.startswith(("tf.keras.layers.", "tf.layers.")) and last[:1].isupper() and not last.startswith("Input"):
         return "keras layer"
     if symbol in ("tf.keras.Sequential", "tf.keras.models.Sequential"):
         return "keras layer"

@@ -44,6 +44,7 @@ class TapeStep:
         is_operation: Whether it gives an operation, and no value.
         optimizer: The name of the optimizer.
         inside: What the tape has to see besides.
+        counted: What counts the steps, behind the lines.
     """
 
     lines: list[str]
@@ -51,6 +52,7 @@ class TapeStep:
     is_operation: bool
     optimizer: str = ""
     inside: list[str] = dataclasses.field(default_factory=list)
+    counted: list[str] = dataclasses.field(default_factory=list)
 
 
 def tape_step(
@@ -112,9 +114,9 @@ def tape_step(
         pairs = texts.of(given["grads_and_vars"])
     lines.append(f"{optimizer}.apply_gradients({pairs})")
     step = given.get("global_step")
-    if step is not None and not (isinstance(step, ast.Constant) and step.value is None):
-        lines.append(f"{texts.of(step)}.assign_add(1)")
-    return TapeStep(lines, loss, True, optimizer, inside)
+    is_counted = step is not None and not (isinstance(step, ast.Constant) and step.value is None)
+    counted = [f"{texts.of(step)}.assign_add(1)"] if step is not None and is_counted else []
+    return TapeStep(lines, loss, True, optimizer, inside, counted)
 
 
 def _check_trained(kinds: Kinds, call: ast.Call) -> None:
