@@ -24,8 +24,8 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: Methods that change their object, besides those of ``changes_object()``.
 _MUTATORS = frozenset(
-    "add appendleft byteswap difference_update extendleft intersection_update itemset move_to_end partition popleft put "
-    "resize rotate setfield subtract symmetric_difference_update __delitem__ __iadd__ __setitem__".split()
+    "add appendleft byteswap difference_update extendleft intersection_update itemset move_to_end partition popleft "
+    "put resize rotate setfield subtract symmetric_difference_update __delitem__ __iadd__ __setitem__".split()
 )
 #: Methods that change their object, where they are not called at once: ``add = values.append``.
 _KEPT = _MUTATORS | frozenset(
@@ -45,7 +45,13 @@ ANY = "*"
 
 
 class Key(NamedTuple):
-    """A name or an attribute: the function that binds the name, the name, and whether it is what the value has in it."""
+    """A name or an attribute.
+
+    Attributes:
+        scope: The function that binds the name; None for the module and for attributes.
+        name: It; that of an attribute has a dot before it.
+        is_inside: Whether it is what the value has in it.
+    """
 
     scope: ast.AST | None
     name: str
@@ -137,7 +143,7 @@ class Later:
             return {Key(None, f".{node.attr}")} if self._unit.kinds.symbol(node) is None else set()
         if isinstance(node, ast.Subscript):
             found = self.keys(node.value) | self._elements(node.value)
-            return found if isinstance(node.slice, ast.Slice) else {key._replace(is_inside=True) for key in found}
+            return found if isinstance(node.slice, ast.Slice) else _inside(found)
         if isinstance(node, ast.Starred | ast.NamedExpr):
             return self.keys(node.value)
         if isinstance(node, ast.IfExp):
@@ -207,9 +213,9 @@ class Later:
             self.values.setdefault(key._replace(is_inside=False), []).append(value)
             for other in self.keys(value):
                 self._join(key, other, back, forth)
-                self._join(*_inside([key]), *_inside([other]), back, forth)
+                self._join(_of_inside(key), _of_inside(other), back, forth)
             for other in self._elements(value):
-                self._join(*_inside([key]), other, back, forth)
+                self._join(_of_inside(key), other, back, forth)
 
     def _join(self, key: Key, other: Key, back: dict[Key, set[Key]], forth: dict[Key, set[Key]]) -> None:
         back.setdefault(key, set()).add(other)
@@ -297,11 +303,11 @@ class Later:
         elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             yield from self._bound_in(node.value, [getattr(node.slice, "value", ANY)])
         elif isinstance(node, ast.Call):
-            name = called_name(node)
-            if name in ("setattr", "delattr", "__setattr__"):
+            called = called_name(node)
+            if called in ("setattr", "delattr", "__setattr__"):
                 texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
                 yield Key(None, f".{next((each for each in texts if isinstance(each, str)), ANY)}")
-            elif name == "update" and isinstance(node.func, ast.Attribute):
+            elif called == "update" and isinstance(node.func, ast.Attribute):
                 names = [each.arg or ANY for each in node.keywords]
                 yield from self._bound_in(node.func.value, [*names, *(ANY for _ in node.args)])
 
@@ -373,8 +379,12 @@ def _binds(node: ast.AST) -> Iterator[str]:
         yield (node.asname or node.name).partition(".")[0]
 
 
+def _of_inside(key: Key) -> Key:
+    return key._replace(is_inside=True)
+
+
 def _inside(keys: Iterable[Key]) -> set[Key]:
-    return {key._replace(is_inside=True) for key in keys}
+    return set(map(_of_inside, keys))
 
 
 def _elements(node: ast.AST | None) -> list[ast.expr]:
