@@ -78,6 +78,7 @@ class Later:
     def __init__(self, unit: Unit, moved: set[int]) -> None:
         self._unit, self._moved = unit, moved
         self._own: dict[ast.AST, set[str]] = {}
+        self._returns: dict[Function, tuple[set[Key], set[Key]]] = {}
         self.functions: dict[str, list[Function]] = {}
         self.methods: dict[str, list[Function]] = {}
         self.classes: dict[str, list[ast.ClassDef]] = {}
@@ -153,11 +154,32 @@ class Later:
         if isinstance(node, ast.Call) and called_name(node) in _PASSING:
             passed = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
             return set().union(*(self.keys(each) | self._elements(each) for each in passed))
-        return set()
+        return set().union(*(keys for keys, _ in map(self._returned, self._called(node))))
+
+    def _returned(self, function: Function) -> tuple[set[Key], set[Key]]:
+        """The keys of what a function returns, and of what that has in it."""
+        if function not in self._returns:
+            self._returns[function] = set(), set()  # of a function that calls itself
+            values = [each.value for each in own_nodes(function) if isinstance(each, ast.Return)]
+            elements = set().union(*map(self._elements, values))
+            self._returns[function] = set().union(*map(self.keys, values)), elements
+        return self._returns[function]
 
     def _elements(self, node: ast.AST | None) -> set[Key]:
         """The keys of what a new container has in it."""
-        return set().union(*map(self.keys, _elements(node)))
+        given = _elements(node)
+        if isinstance(node, ast.Call) and self._is_record(node.func):
+            given = [*node.args, *(each.value for each in node.keywords)]
+        found = set().union(*map(self.keys, given))
+        return found.union(*(elements for _, elements in map(self._returned, self._called(node))))
+
+    def _is_record(self, called: ast.expr) -> bool:
+        """Whether an expression is a class whose objects have what they are made of: a namedtuple."""
+        values = [value for key in self.keys(called) for value in self.values.get(key, ())]
+        is_class = (
+            isinstance(called, ast.Name) and called.id in self.classes and not self.special(called.id, "__init__")
+        )
+        return is_class or any(isinstance(each, ast.Call) and called_name(each) == "namedtuple" for each in values)
 
     # -- how values are handed on ----------------------------------------------------------------------------------
 
@@ -176,7 +198,10 @@ class Later:
                 for given in [*node.args, *(each.value for each in node.keywords)]:
                     self._flow(_inside(self.keys(node.func.value)), given, self._same, self._same)
             for function in self._called(node):
-                self._give(node, function)
+                self._give(function, node.args, node.keywords)
+            if called_name(node) == "partial" and node.args and isinstance(node.args[0], ast.Name):
+                for function in self.functions.get(node.args[0].id, []):
+                    self._give(function, node.args[1:], node.keywords)
         elif isinstance(node, (*_SCOPES,)):
             arguments = node.args
             defaults = [None] * (len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults))
@@ -221,9 +246,9 @@ class Later:
         back.setdefault(key, set()).add(other)
         forth.setdefault(other, set()).add(key)
 
-    def _called(self, call: ast.Call) -> list[Function]:
+    def _called(self, call: ast.AST | None) -> list[Function]:
         """The functions of the program that a call may call."""
-        if self._unit.kinds.symbol(call.func) is not None:
+        if not isinstance(call, ast.Call) or self._unit.kinds.symbol(call.func) is not None:
             return []
         if isinstance(call.func, ast.Attribute):
             return self.methods.get(call.func.attr, [])
@@ -232,17 +257,21 @@ class Later:
 
     def special(self, name: str, *methods: str) -> list[Function]:
         """Methods of a class by their names; without names those of operators and calls, but not ``__init__()``."""
-        found = [one for each in self.classes.get(name, []) for one in each.body if isinstance(one, Function)]
+        classes = [*self.classes.get(name, [])]
+        for each in classes:  # with those that it is made of
+            bases = [one for base in each.bases for one in self.classes.get(getattr(base, "id", ""), [])]
+            classes += [one for one in bases if one not in classes]
+        found = [one for each in classes for one in each.body if isinstance(one, Function)]
         if methods:
             return [each for each in found if each.name in methods]
         return [each for each in found if each.name.startswith("__") and each.name != "__init__"]
 
-    def _give(self, call: ast.Call, function: Function) -> None:
+    def _give(self, function: Function, args: list[ast.expr], keywords: list[ast.keyword]) -> None:
         names = [each.arg for each in [*function.args.posonlyargs, *function.args.args]]
         decorators = {ast.unparse(each) for each in function.decorator_list}
         if isinstance(self._unit.file.parents[function], ast.ClassDef) and "staticmethod" not in decorators:
             names = names[1:]
-        given = [*zip(names, call.args, strict=False), *((each.arg or "", each.value) for each in call.keywords)]
+        given = [*zip(names, args, strict=False), *((each.arg or "", each.value) for each in keywords)]
         for name, value in given:
             self._flow([Key(function, name)], value, self._given, self._taken)
 

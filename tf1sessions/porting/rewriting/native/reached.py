@@ -33,9 +33,9 @@ def check_reached(unit: Unit, item: Item, later: Later, computed: set[str]) -> N
     end = item.statement.end_lineno or 0
     for code in [item.statement, *_reached(unit, item.statement, later)]:
         is_own = code is item.statement
-        is_plain = code in unit.kinds.functions.values()
+        is_made_once = isinstance(code, ast.FunctionDef) and unit.modules.needs_class(code.name)
         for node in ast.walk(code):
-            if isinstance(node, ast.Call) and not is_own and not is_plain and _draws(unit, node, later):
+            if isinstance(node, ast.Call) and not is_own and not is_made_once and _draws(unit, node, later):
                 what = "Random numbers of Python or NumPy are drawn while the graph is built, and are a part of it"
                 raise NotPossible(node, what)
             for key in _read(unit, later, node):
@@ -137,6 +137,9 @@ def _code_in(unit: Unit, later: Later, value: ast.expr, seen: set[Key]) -> Itera
         for each in ast.iter_child_nodes(value):
             if isinstance(each, ast.expr):
                 yield from _code_in(unit, later, each, seen)
+    elif isinstance(value, ast.Call) and called_name(value) == "map":  # which calls the function itself
+        inner = [one for each in value.args if isinstance(each, ast.Lambda) for one in ast.walk(each.body)]
+        yield from (each for each in inner if isinstance(each, ast.Lambda))
     elif isinstance(value, ast.ListComp | ast.GeneratorExp):
         yield from _code_in(unit, later, value.elt, seen)
     elif isinstance(value, ast.DictComp):
@@ -152,5 +155,12 @@ def _draws(unit: Unit, call: ast.Call, later: Later) -> bool:
         return symbol.startswith(_RANDOM) and symbol not in _GENERATORS
     if not isinstance(call.func, ast.Attribute):
         return False
-    values = [each for key in later.keys(call.func.value) for each in later.values.get(key, ())]
-    return any(isinstance(each, ast.Call) and unit.kinds.symbol(each.func) in _GENERATORS for each in values)
+    stack, seen = [call.func.value], set[Key]()
+    while stack:
+        value = stack.pop()
+        if isinstance(value, ast.Call) and unit.kinds.symbol(value.func) in _GENERATORS:
+            return True
+        keys = later.keys(value) - seen
+        seen |= keys
+        stack += [each for key in keys for each in later.values.get(key, ())]
+    return False
