@@ -109,9 +109,12 @@ class Later:
 
     def key(self, node: ast.AST, name: str) -> Key:
         """The key of a name where a node is."""
+        inner = node
         for each in self._unit.file.around(node):
-            if isinstance(each, (*_SCOPES, *_COMPREHENSIONS)) and name in self._own_names(each):
+            is_default = isinstance(inner, ast.arguments)  # which the code around a function computes
+            if isinstance(each, (*_SCOPES, *_COMPREHENSIONS)) and not is_default and name in self._own_names(each):
                 return Key(each, name)
+            inner = each
         return Key(None, name)
 
     def _own_names(self, scope: ast.AST) -> set[str]:
@@ -208,7 +211,7 @@ class Later:
             pairs = [*zip([*arguments.posonlyargs, *arguments.args], [*defaults, *arguments.defaults], strict=True)]
             for argument, default in [*pairs, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]:
                 if default is not None:
-                    self.values.setdefault(Key(node, argument.arg), []).append(default)
+                    self._flow([Key(node, argument.arg)], default, self._given, self._taken)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):

@@ -34,7 +34,7 @@ def check_reached(unit: Unit, item: Item, later: Later, computed: set[str]) -> N
     for code in [item.statement, *_reached(unit, item.statement, later)]:
         is_own = code is item.statement
         is_made_once = isinstance(code, ast.FunctionDef) and unit.modules.needs_class(code.name)
-        for node in ast.walk(code):
+        for node in _body_nodes(code):
             if isinstance(node, ast.Call) and not is_own and not is_made_once and _draws(unit, node, later):
                 what = "Random numbers of Python or NumPy are drawn while the graph is built, and are a part of it"
                 raise NotPossible(node, what)
@@ -47,6 +47,13 @@ def check_reached(unit: Unit, item: Item, later: Later, computed: set[str]) -> N
                     )
                 if key.name not in computed and _is_changed(unit, later, node, key, end):
                     raise NotPossible(item.statement, f"{_said(key)} is changed after the graph was built with it")
+
+
+def _body_nodes(code: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement, or of the body of a function."""
+    body = code.body if isinstance(code, _Code) else code
+    for each in body if isinstance(body, list) else [body]:
+        yield from ast.walk(each)
 
 
 def _said(key: Key) -> str:
