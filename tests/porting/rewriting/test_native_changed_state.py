@@ -174,6 +174,7 @@ REACHED = [
     (f"{NET}y = n.noise(x)", ""),
     ("rng = np.random.RandomState(0)\nf = lambda t, r=rng: t + r.rand()\ny = f(x)", ""),
     ("d = {'a': 2.0}\nf = lambda t, d=d: t * d['a']\ny = f(x)", "d['a'] = 9.0"),
+    ("d = {'a': 2.0}\nf = lambda t, y: t * y['a']\ny = f(x, d)", "d['a'] = 9.0"),
     ("d = {'a': 2.0}\ndef same(e):\n    return e\nd = same(d)\ne = same(d)\ny = x * e['a']", "d['a'] = 9.0"),
     (f"a = 2.0\n{NET}class Other(Net):\n    pass\nm = Other()\ny = m.outer(x)", "a = 9.0"),
     ("import collections\nN = collections.namedtuple('N', 'd')\nd = [2.0]\nn = N(d)\ny = x * n.d[0]", "d[0] = 9.0"),

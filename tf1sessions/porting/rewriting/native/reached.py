@@ -40,12 +40,13 @@ def check_reached(unit: Unit, item: Item, later: Later, computed: set[str]) -> N
                 raise NotPossible(node, what)
             for key in _read(unit, later, node):
                 is_outside = key.scope is None and isinstance(unit.file.parents.get(unit.node), ast.ClassDef)
-                is_made = key.name in computed and not isinstance(code, _Code)
+                is_computed = key.name in computed and key.scope in (None, unit.node)
+                is_made = is_computed and not isinstance(code, _Code)
                 if not is_made and (not is_own or is_outside or "." in key.name) and _is_bound(unit, later, key, end):
                     raise NotPossible(
                         item.statement, f"{_said(key)} gets another value after the graph was built with it"
                     )
-                if key.name not in computed and _is_changed(unit, later, node, key, end):
+                if not is_computed and _is_changed(unit, later, node, key, end):
                     raise NotPossible(item.statement, f"{_said(key)} is changed after the graph was built with it")
 
 
