@@ -38,8 +38,10 @@ _OF_ARGUMENT = frozenset(
 )
 #: Functions and methods that give the values that they are given, or of which they are.
 _PASSING = frozenset(
-    "asarray enumerate filter get items iter ravel reshape reversed squeeze transpose values view zip".split()
+    "asarray enumerate filter get items iter nditer ravel reshape reversed squeeze transpose values view zip".split()
 )
+#: Attributes of an array that are another form of it.
+_PARTS = frozenset(["T", "flat", "real"])
 #: Any attribute.
 ANY = "*"
 
@@ -92,7 +94,8 @@ class Later:
         self._same: dict[Key, set[Key]] = {}
         self._given: dict[Key, set[Key]] = {}  # parameter -> what is given for it
         self._taken: dict[Key, set[Key]] = {}
-        for node in ast.walk(unit.file.tree):
+        nodes = list(ast.walk(unit.file.tree))
+        for node in sorted(nodes, key=lambda each: isinstance(each, ast.Call)):  # what may be called comes first
             self._link(node)
         self.bound: dict[Key, list[float]] = {}
         added: dict[Key, float] = {}
@@ -104,6 +107,15 @@ class Later:
             found = added if adds else changed
             found |= {key: max(line, found.get(key, line)) for key in keys}
         self.added, self.changed = self._everywhere(added), self._everywhere(changed)
+
+    def effects(self, code: ast.AST, node: ast.AST) -> set[Key]:
+        """What a node changes that the function that it is in does not own."""
+        found = {*self._bound_by(node), *self._changed_by(node)[0]}
+        if isinstance(node, ast.Call) and called_name(node) == "next":
+            found |= set().union(*map(self.keys, node.args[:1]))
+        if getattr(code, "name", "") == "__init__":
+            found = {key for key in found if not key.name.startswith(".")}
+        return {key for key in found if key.scope is None or all(each is not key.scope for each in ast.walk(code))}
 
     # -- keys ------------------------------------------------------------------------------------------------------
 
@@ -144,7 +156,8 @@ class Later:
         if isinstance(node, ast.Name):
             return {self.key(node, node.id)}
         if isinstance(node, ast.Attribute):
-            return {Key(None, f".{node.attr}")} if self._unit.kinds.symbol(node) is None else set()
+            part = self.keys(node.value) if node.attr in _PARTS else set()
+            return {Key(None, f".{node.attr}"), *part} if self._unit.kinds.symbol(node) is None else set()
         if isinstance(node, ast.Subscript):
             found = self.keys(node.value) | self._elements(node.value)
             return found if isinstance(node.slice, ast.Slice) else _inside(found)
@@ -200,7 +213,7 @@ class Later:
             if isinstance(node.func, ast.Attribute) and changes_object(node):
                 for given in [*node.args, *(each.value for each in node.keywords)]:
                     self._flow(_inside(self.keys(node.func.value)), given, self._same, self._same)
-            for function in self._called(node):
+            for function in [*self._called(node), *self._lambdas(node.func)]:
                 self._give(function, node.args, node.keywords)
             if called_name(node) == "partial" and node.args and isinstance(node.args[0], ast.Name):
                 for function in self.functions.get(node.args[0].id, []):
@@ -269,11 +282,24 @@ class Later:
             return [each for each in found if each.name in methods]
         return [each for each in found if each.name.startswith("__") and each.name != "__init__"]
 
-    def _give(self, function: Function, args: list[ast.expr], keywords: list[ast.keyword]) -> None:
+    def _lambdas(self, node: ast.AST) -> list[ast.Lambda]:
+        """The lambdas that a name, an attribute or a part of a container may be."""
+        values = [each for key in self.keys(node) for each in self.values.get(key._replace(is_inside=False), ())]
+        return [each for each in values if isinstance(each, ast.Lambda)]
+
+    def _give(self, function: Function | ast.Lambda, args: list[ast.expr], keywords: list[ast.keyword]) -> None:
         names = [each.arg for each in [*function.args.posonlyargs, *function.args.args]]
-        decorators = {ast.unparse(each) for each in function.decorator_list}
+        decorators = {ast.unparse(each) for each in getattr(function, "decorator_list", ())}
         if isinstance(self._unit.file.parents[function], ast.ClassDef) and "staticmethod" not in decorators:
             names = names[1:]
+        starred = [each.value for each in args if isinstance(each, ast.Starred)]
+        for value in [*starred, *(each.value for each in keywords if each.arg is None)]:
+            for name in names:
+                for other in _inside(self.keys(value)) | self._elements(value):
+                    self._join(Key(function, name), other, self._given, self._taken)
+        if function.args.vararg is not None:
+            for value in args[len(names) :]:
+                self._flow(_inside([Key(function, function.args.vararg.arg)]), value, self._given, self._taken)
         given = [*zip(names, args, strict=False), *((each.arg or "", each.value) for each in keywords)]
         for name, value in given:
             self._flow([Key(function, name)], value, self._given, self._taken)
@@ -301,12 +327,14 @@ class Later:
                     stack += [(each, line) for each in ast.walk(function) if each is not function]
         yield from found.items()
 
-    def _mentioned(self, node: ast.AST) -> list[Function]:
+    def _mentioned(self, node: ast.AST) -> list[Function | ast.Lambda]:
         if isinstance(node, ast.Attribute):
-            return self.methods.get(node.attr, []) if self._unit.kinds.symbol(node) is None else []
+            known = self._unit.kinds.symbol(node) is not None
+            return [] if known else [*self.methods.get(node.attr, []), *self._lambdas(node)]
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             return []
-        return [*self.functions.get(node.id, []), *self.special(node.id, "__init__"), *self.special(node.id)]
+        special = [*self.special(node.id, "__init__"), *self.special(node.id)]
+        return [*self.functions.get(node.id, []), *special, *self._lambdas(node)]
 
     def _run_with(self, area: ast.ClassDef) -> Iterator[tuple[ast.AST, float]]:
         """What runs once a class has made its object: behind the first place that may do so."""
@@ -357,6 +385,8 @@ class Later:
             return self.keys(node.value), False
         if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Subscript):
             return ({key for key in self.keys(node.target) if not self._is_number(key)}, False)
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            return (self.keys(node.value) if node.attr in _PARTS else set()), False
         if isinstance(node, ast.Attribute) and self._unit.kinds.symbol(node) is None:
             call = self._unit.file.parents[node]
             is_called = isinstance(call, ast.Call) and call.func is node

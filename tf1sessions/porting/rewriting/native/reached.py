@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..requests.graph_code import called_name
 from ..requests.request import NotPossible
 from .later import ANY, Key, Later
+from .purity import called_functions
 from .statements import Item
 from .unit import Unit
 
@@ -19,6 +20,7 @@ __all__ = ["check_reached"]
 
 _Code = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _RANDOM = ("np.random.", "random.")
+_TIME = ("time.", "datetime.")
 _GENERATORS = frozenset(["np.random.RandomState", "np.random.default_rng", "random.Random"])
 #: What is asked of an array and does not change with its values.
 _FIXED = frozenset(["shape", "dtype", "ndim"])
@@ -31,6 +33,7 @@ def check_reached(unit: Unit, item: Item, later: Later, computed: set[str]) -> N
         NotPossible: It would, or a lambda or a method that it may call draws random numbers of Python or NumPy.
     """
     end = item.statement.end_lineno or 0
+    plain = called_functions(unit, item.statement)  # see purity.py
     for code in [item.statement, *_reached(unit, item.statement, later)]:
         is_own = code is item.statement
         is_made_once = isinstance(code, ast.FunctionDef) and unit.modules.needs_class(code.name)
@@ -38,6 +41,12 @@ def check_reached(unit: Unit, item: Item, later: Later, computed: set[str]) -> N
             if isinstance(node, ast.Call) and not is_own and not is_made_once and _draws(unit, node, later):
                 what = "Random numbers of Python or NumPy are drawn while the graph is built, and are a part of it"
                 raise NotPossible(node, what)
+            symbol = unit.kinds.symbol(node.func) if isinstance(node, ast.Call) else None
+            if symbol is not None and symbol.startswith(_TIME):
+                raise NotPossible(node, "The time is read while the graph is built")
+            for key in later.effects(code, node) if not is_own and code not in plain else ():
+                name = getattr(code, "name", "lambda")
+                raise NotPossible(node, f"{name}() changes {_said(key)} while the graph is built")
             for key in _read(unit, later, node):
                 is_outside = key.scope is None and isinstance(unit.file.parents.get(unit.node), ast.ClassDef)
                 is_computed = key.name in computed and key.scope in (None, unit.node)
@@ -87,7 +96,8 @@ def _is_changed(unit: Unit, later: Later, node: ast.AST, key: Key, end: int) -> 
         return True
     parent = unit.file.parents[node]
     is_item = isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.slice, ast.Constant)
-    return not is_item and later.added.get(key, 0) > end
+    is_inside = later.added.get(key._replace(is_inside=True), 0) > end
+    return (is_inside or not is_item) and later.added.get(key, 0) > end
 
 
 # -- what is called ----------------------------------------------------------------------------------------------------
