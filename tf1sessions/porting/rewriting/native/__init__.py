@@ -12,6 +12,8 @@ Files::
     refusals.py      what keeps a program at the step before
     purity.py        what the code of a graph does besides computing tensors
     changed_state.py  values of Python that change after the graph was built with them
+    reached.py       the same in lambdas, methods and functions of functions that the graph calls
+    later.py         what changes behind a graph, by all the names that a value may have
     calls.py         how a call is written in TensorFlow 2
     call_table.py    its table: layers, variables, optimizers, losses, functions
     objects.py       calls of the graph; what has variables is made once

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
 from .kinds import Kind, base_names
+from .later import Later
 from .own_nodes import changed_in_place
 from .purity import called_functions
+from .reached import check_reached
 from .statements import Item
 from .unit import Unit
 
@@ -33,11 +35,13 @@ def check_state(unit: Unit, moved: Sequence[Item]) -> None:
     stateful = set(_stateful_methods(unit))
     computed = {name for item in moved for name in item.binds}
     in_requests = {id(node) for item in moved for node in ast.walk(item.statement)}
+    later = Later(unit, in_requests)
     for item in moved:
         functions = called_functions(unit, item.statement)
         inside = [node for each in [item.statement, *functions] for node in ast.walk(each)]
         _check_attributes(unit, item, inside, stores)
         _check_calls(unit, item, inside, stateful)
+        check_reached(unit, item, later, computed)
         names = item.reads | {each.id for each in inside if isinstance(each, ast.Name)}
         for name in sorted(names - computed):
             if _is_defined_anew(unit, item, name):
