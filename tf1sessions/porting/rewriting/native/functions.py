@@ -292,16 +292,8 @@ def _function(
     computed: set[str],
     waits: bool,
 ) -> list[str]:
-    specs = ", ".join(request.feeds)
     base = unit.texts.tensorflow
-    remade = iterators.given(unit, request)
-    signature = ", ".join(
-        [*request.feeds, *(iterators.signature(unit, request, each, base) for each in remade if specs)]
-    )
-    lines = [f"@{base}.function(input_signature=[{signature}])" if specs else f"@{base}.function"]
-    lines.append(f"def {request.name}({', '.join([*request.feeds, *remade])}):")
-    if remade and request.statement is None:
-        raise NotPossible(unit.made, "Layers that are listed depend on an iterator that is begun anew")
+    lines = _header(unit, request)
     forward: list[str] = []
     after: list[str] = []
     tapes = 0
@@ -349,6 +341,18 @@ def _function(
         done = [unit.texts.of(leaf) for leaf in request.leaves if is_operation_call(unit.kinds, leaf)]
         lines += indented([*done, *_returned(unit, request)])
     return lines
+
+
+def _header(unit: Unit, request: UnitRequest) -> list[str]:
+    """The lines with which a request's function begins."""
+    base = unit.texts.tensorflow
+    remade = iterators.given(unit, request)
+    if remade and request.statement is None:
+        raise NotPossible(unit.made, "Layers that are listed depend on an iterator that is begun anew")
+    names = [*request.feeds, *remade]
+    specs = [*request.feeds, *(iterators.signature(unit, request, each, base) for each in remade if request.feeds)]
+    decorator = f"@{base}.function(input_signature=[{', '.join(specs)}])" if request.feeds else f"@{base}.function"
+    return [decorator, f"def {request.name}({', '.join(names)}):"]
 
 
 def _lines(unit: Unit, items: Sequence[Item], waits: bool, undecided: Container[Item] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""What changes behind the code that builds a graph, by all the names that a value may have.
+"""Changes behind the code that builds a graph, by all the names that a value may have.
 
 A value is known by keys: a name with the function that binds it (None for the module), or an attribute of whatever
 object (``.gain``). What a container has in it is a key of its own, so that ``d[0]["a"] = 1`` changes what ``d`` was
@@ -109,7 +109,7 @@ class Later:
         self.added, self.changed = self._everywhere(added), self._everywhere(changed)
 
     def effects(self, code: ast.AST, node: ast.AST) -> set[Key]:
-        """What a node changes that the function that it is in does not own."""
+        """Values that a node changes, and that the function which it is in does not own."""
         found = {*self._bound_by(node), *self._changed_by(node)[0]}
         if isinstance(node, ast.Call) and called_name(node) == "next":
             found |= set().union(*map(self.keys, node.args[:1]))
@@ -337,7 +337,7 @@ class Later:
         return [*self.functions.get(node.id, []), *special, *self._lambdas(node)]
 
     def _run_with(self, area: ast.ClassDef) -> Iterator[tuple[ast.AST, float]]:
-        """What runs once a class has made its object: behind the first place that may do so."""
+        """Code that runs once a class has made its object: behind the first place that may do so."""
         makers = {area.name}
         size = 0
         functions = [each for found in self.functions.values() for each in found]
@@ -380,7 +380,7 @@ class Later:
             yield from (Key(None, f"{'' if is_module else '.'}{name}") for name in names)
 
     def _changed_by(self, node: ast.AST) -> tuple[set[Key], bool]:
-        """What a node changes in place, and whether it only adds at the end."""
+        """Values that a node changes in place, and whether it only adds at the end."""
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             return self.keys(node.value), False
         if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Subscript):
@@ -408,7 +408,7 @@ class Later:
         return any(isinstance(each, ast.Constant) for each in self.values.get(key, ()))
 
     def _everywhere(self, changed: dict[Key, float]) -> dict[Key, float]:
-        """By all keys of what is changed: first those that functions were given, then what else is given those."""
+        """Key -> the changes of it: first those of what functions were given, then of what else is given those."""
         for edges in (self._given, self._taken):
             stack = list(changed.items())
             while stack:
@@ -450,7 +450,7 @@ def _inside(keys: Iterable[Key]) -> set[Key]:
 
 
 def _elements(node: ast.AST | None) -> list[ast.expr]:
-    """What a new container, or a function with arguments, has in it."""
+    """Contents of a new container, or of a function with arguments."""
     if isinstance(node, ast.Dict):
         return node.values
     if isinstance(node, ast.List | ast.Tuple | ast.Set):

@@ -1,4 +1,4 @@
-"""What a statement of a graph reads in the functions that it may call, and that changes behind it: see later.py.
+"""Values that a statement reads in the functions that it may call, and that change behind it: see later.py.
 
 These are functions of the program by their names, methods of any class by theirs, and lambdas and functions inside of
 others that a name, an attribute or a container may have.
