@@ -308,6 +308,22 @@ def check_many_threads_and_processes() -> None:
     assert [process.wait(60) for process in processes] == [0, 0]
 
 
+def check_busy_polling() -> None:
+    polls, poll = [], Channel.poll
+
+    def noted(channel: Channel, timeout: float | None = 0.0) -> bool:
+        polls.append(timeout)
+        return poll(channel, timeout)
+
+    with mock.patch.object(Channel, "poll", noted):
+        for secs in (0.0, 60.0):
+            with _client(busy_poll_secs=secs) as client:
+                client(x=[1.0])
+                polls.clear()
+                assert client(x=[1.0])["y"].tolist() == [2.5]
+                assert (0.0 in polls) is bool(secs), polls
+
+
 def check_arrays_may_change_after_submit() -> None:
     with _client() as client:
         batch, futures = np.zeros(1000, np.float32), []

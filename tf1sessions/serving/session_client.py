@@ -96,6 +96,8 @@ class SessionClient:
         address: The server's: ``server.address``, or the folder that it was given.
         timeout_secs: How long a call may take that does not say so itself.
         connect_secs: How long a server is waited for that starts, or is started again.
+        busy_poll_secs: How long a call looks for its answer again and again, which takes a core, before it sleeps. A
+            thread that sleeps on an idle machine takes 0.1 ms to wake up: 0.0003 halves a small call there.
 
     ``client(x=batch)`` calls the server's model, where it has one; what else it has are ``client.model("name")`` and
     ``client.request("step")``. Arrays of 64 KiB and more go both ways through shared memory.
@@ -118,7 +120,12 @@ class SessionClient:
     """
 
     def __init__(
-        self, address: str | os.PathLike[str], *, timeout_secs: float = 60.0, connect_secs: float = 30.0
+        self,
+        address: str | os.PathLike[str],
+        *,
+        timeout_secs: float = 60.0,
+        connect_secs: float = 30.0,
+        busy_poll_secs: float = 0.0,
     ) -> None:
         try:
             self.address = os.path.abspath(os.fspath(address))
@@ -127,6 +134,7 @@ class SessionClient:
             raise UsageError(f"the address is {address!r}", where="SessionClient", next_step=next_step) from None
         self._timeout_secs = timeout_secs
         self._connect_secs = connect_secs
+        self._busy_poll_secs = busy_poll_secs
         self._closed = False
         self._forget()
         read_key(self.address)
@@ -204,6 +212,9 @@ class SessionClient:
         until = time.monotonic() + secs
         channel = self._send({**header, "deadline_secs": secs, "order": in_order}, arrays, until)
         try:
+            sleeps_at = time.monotonic() + self._busy_poll_secs
+            while time.monotonic() < sleeps_at and not channel.poll():
+                pass
             left = max(0.001, until + _LATE_SECS - time.monotonic())
             if not channel.poll(left):
                 raise TimeoutError
