@@ -836,6 +836,8 @@ CASES = {
         print(sess.run(net.y))
         grow(layers)
         print(sess.run(net.y), sess.run(net.last), sess.run(layers))
+        layers.reverse()
+        print(sess.run(layers))
         for i in range(2):
             setattr(net, "y", net.y * 2.0)
             print(sess.run(net.y))
@@ -851,8 +853,8 @@ CASES = {
         def grow(layers):
             net.deepen(layers)
         def ask():
-            run_layers_3 = legacy.function(layers)
-            return run_layers_3()
+            run_layers_4 = legacy.function(layers)
+            return run_layers_4()
         net = Net()
         legacy = porting.LegacyGraph()
         with legacy:
@@ -869,6 +871,10 @@ CASES = {
         run_last_2 = legacy.function(net.last)
         run_y_2 = legacy.function(net.y)
         print(run_y_2(), run_last_2(), run_layers_2())
+        with legacy:
+            layers.reverse()
+        run_layers_3 = legacy.function(layers)
+        print(run_layers_3())
         for i in range(2):
             with legacy:
                 setattr(net, "y", net.y * 2.0)

@@ -15,7 +15,9 @@ from .graph_code import GraphCode, called_name, own_nodes
 
 __all__ = ["Changes", "changes", "used"]
 
-_CHANGING = frozenset(["append", "clear", "extend", "insert", "pop", "remove", "setdefault", "update"])
+_CHANGING = frozenset(
+    "append appendleft clear extend insert pop popitem popleft remove reverse setdefault sort update".split()
+)
 _ANY_ATTRIBUTE = "."
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
