@@ -53,7 +53,7 @@ class _Shared:
         """Takes the next item and hands it, numbered, to ``put``, before another thread takes one.
 
         Returns:
-            False at the end, or when nobody wants items any more. Notes which item could not be made.
+            False at the end, or when the pipeline takes no more items. The worker notes which item could not be made.
         """
         if not self._alone:
             while not self._lock.acquire(timeout=_LOOK_SECS):
@@ -91,7 +91,7 @@ def shards_of(producer: Any, threads: int, over: threading.Event, where: str) ->
     Args:
         producer: An iterable or a function without parameters that returns one, which the threads share; or a function
             of ``(worker, workers)``, which is called once a thread.
-        over: Set when nobody wants items any more.
+        over: Set when the pipeline takes no more items.
 
     Raises:
         ConfigError: It is none of these.
@@ -172,7 +172,7 @@ class Buffer:
         return True
 
     def put(self, item: tuple[int, Any]) -> bool:
-        """Adds an item; waits for space. False when nobody wants items any more."""
+        """Adds an item; waits for space. False when the pipeline takes no more."""
         with self._lock:
             while len(self._items) >= self._limit and not self._cancelled:
                 self._space.wait()

@@ -113,8 +113,8 @@ class StageThread:
         """Whether an error is the end of its input.
 
         That is an OutOfRangeError of its own run, of a session that its producer or an adopted thread runs, or of a
-        queue that was closed; not one that a Python function which it calls makes or hands on. An operation that calls
-        Python ends a source, by StopIteration, and nothing that reads a queue.
+        queue that was closed; not one that a Python function of the program raises. An operation that calls Python
+        ends a source, by StopIteration, and nothing that reads a queue.
         """
         if not isinstance(error, _OutOfRange):
             return False

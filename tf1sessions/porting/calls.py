@@ -306,7 +306,7 @@ class PreparedFunction:
         concrete: The function.
         specs: Its inputs.
         exact: Traces the same function for inputs of certain shapes, and with its loops as they are if they can be
-            kept; these make use of the shapes where it is told that all are known. None if that would gain nothing.
+            kept. Its second argument says whether such loops may rely on the shapes. None if that would gain nothing.
     """
 
     def __init__(self, concrete: Any, specs: Sequence[TensorSpec], exact: Callable[..., Any] | None = None) -> None:
