@@ -195,7 +195,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(deadlock, "time", clock)
-    monkeypatch.setattr(deadlock, "_process_is_busy", lambda: clock.busy)
+    monkeypatch.setattr(deadlock, "other_threads_run", lambda: clock.busy)
     return clock
 
 
@@ -285,7 +285,7 @@ def test_somebody_runs_is_right(threads: Threads) -> None:
             sum(range(1000))
 
     thread = threads.start("busy", compute)
-    wait_for(deadlock._process_is_busy, "the busy thread is seen")
+    wait_for(deadlock.other_threads_run, "the busy thread is seen")
     threads.gate.set()
     thread.join(DEADLINE)
-    wait_for(lambda: not deadlock._process_is_busy(), "all are idle")
+    wait_for(lambda: not deadlock.other_threads_run(), "all are idle")

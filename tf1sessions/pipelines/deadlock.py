@@ -17,16 +17,14 @@ none of its threads wants to run at the end of them (on a busy machine a thread 
 from __future__ import annotations
 
 import enum
-import os
 import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from time import sleep
 from typing import Any
 
 from tf1sessions.runtime import tf
-from tf1sessions.sessions.stacks import current_frames, without_collection
+from tf1sessions.sessions.stacks import current_frames, other_threads_run, without_collection
 from tf1sessions.sessions.watchdog import ActiveCall, program_frame, watchdog
 
 __all__ = ["DeadlockDetector", "ThreadActivity", "ThreadSnapshot", "wait_for_stop_frame"]
@@ -37,10 +35,6 @@ _WORKING = 0.05
 #: How much longer a deadlock has to last when a thread moves that does not keep the process alive, as it might feed
 #: the others. Arbitrary.
 _DOUBT = 6.0
-
-#: Between the looks at which threads run; arbitrary.
-_AGAIN_SECS = 0.01
-_TASKS = "/proc/self/task"
 
 _QUEUES = ("Queue", "Reader", "Barrier", "Stage", "Unstage", "MapStage", "MapUnstage", "OrderedMap", "Mutex")
 _ACCUMULATORS = ("AccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
@@ -196,24 +190,7 @@ class DeadlockDetector:
         since = max([self._since, *(one.call.since for one in seen if one.call is not None)])
         if now - since < self.secs * factor:
             return False
-        if _process_is_busy():
+        if other_threads_run():
             self.restart()
             return False
         return True
-
-
-def _process_is_busy() -> bool:
-    """Whether a thread of this process runs, wants to run, or waits for a disk, but for the one that asks."""
-    own = str(threading.get_native_id())
-    for look_again in (True, True, False):
-        for task in os.listdir(_TASKS) if os.path.isdir(_TASKS) else ():
-            try:
-                with open(f"{_TASKS}/{task}/stat", "rb") as file:
-                    state = file.read().rpartition(b")")[2].split()[0]
-            except (FileNotFoundError, ProcessLookupError):  # it ended
-                continue
-            if state in (b"R", b"D") and task != own:
-                return True
-        if look_again:
-            sleep(_AGAIN_SECS)
-    return False

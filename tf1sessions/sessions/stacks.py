@@ -1,15 +1,21 @@
-"""Looking at the stacks of other threads while they run."""
+"""Looking at the stacks of other threads while they run, and at which run at all."""
 
 from __future__ import annotations
 
 import functools
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable
+from time import sleep
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["current_frames", "without_collection"]
+__all__ = ["current_frames", "other_threads_run", "without_collection"]
+
+#: Between the looks at which threads run; arbitrary.
+_AGAIN_SECS = 0.01
+_TASKS = "/proc/self/task"
 
 _lock = threading.RLock()
 _Given = ParamSpec("_Given")
@@ -49,3 +55,23 @@ def current_frames() -> dict[int, Any]:
     no timer.
     """
     return sys._current_frames()
+
+
+def other_threads_run() -> bool:
+    """Say whether a thread of this process runs, wants to run, or waits for a disk, but for the one that asks.
+
+    On a busy machine a thread may want to run for long without using the processor. Without ``/proc``, False.
+    """
+    own = str(threading.get_native_id())
+    for look_again in (True, True, False):
+        for task in os.listdir(_TASKS) if os.path.isdir(_TASKS) else ():
+            try:
+                with open(f"{_TASKS}/{task}/stat", "rb") as file:
+                    state = file.read().rpartition(b")")[2].split()[0]
+            except (FileNotFoundError, ProcessLookupError):  # it ended
+                continue
+            if state in (b"R", b"D") and task != own:
+                return True
+        if look_again:
+            sleep(_AGAIN_SECS)
+    return False

@@ -33,7 +33,7 @@ from collections.abc import Callable, Hashable, Sequence
 from time import sleep
 from typing import Any, NoReturn, Protocol
 
-from tf1sessions.sessions.stacks import current_frames, without_collection
+from tf1sessions.sessions.stacks import current_frames, other_threads_run, without_collection
 from tf1sessions.testing.frames import format_frame, program_frame, program_frames
 from tf1sessions.testing.locks import make_raw_lock
 from tf1sessions.testing.reports import Report
@@ -502,7 +502,7 @@ class TaskWatcher:
     """A thread that looks whether the order that runs has tasks which wait outside of the scheduler's sight.
 
     Args:
-        patience_secs: How long a task may do nothing, neither compute nor stop, until others go on.
+        patience_secs: How long a task may do nothing, neither compute, nor want to, nor stop, until others go on.
         timeout_secs: How long no task may go on until the order is given up.
     """
 
@@ -541,7 +541,7 @@ class TaskWatcher:
             elif task is None and waited > self._patience_secs:
                 scheduler.look_again(is_patient=False)
             elif task is not None and waited > self._patience_secs * (_MAY_WAIT if task.may_wait else 1.0):
-                is_busy = _process_time() - cpu > 0.2 * waited
+                is_busy = _process_time() - cpu > 0.2 * waited or other_threads_run()
                 if not is_busy or waited > 20 * self._patience_secs:
                     scheduler.leave(task, state[1])
 
