@@ -1,8 +1,8 @@
 """Compares what a case of ``tf.contrib`` does with what was recorded of it on TensorFlow 1.15.5.
 
-Runs in a process of its own, ``python compare.py library|v1 MODULE...``, and prints for each module a line of JSON with
-the differences: with "v1" of all cases after ``tf1sessions.scripts.install()``, as a script has it; with "library" of
-the cases of :func:`sample` or :func:`first_of_each`, in a plain graph of a TensorFlow 2 program.
+Runs in a process of its own, ``python compare.py library|v1|all MODULE...``, and prints for each module a line of JSON
+with the differences: with "v1" after ``tf1sessions.scripts.install()``, as a script has it, of most cases, with "all"
+of every one; with "library" of a part, in a plain graph of a TensorFlow 2 program. :func:`chosen` says of which.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 #: Relative to the greatest value: exp, rsqrt and the fused batch norm differ by up to 1e-5 between 1.15.5 and today.
 TOLERANCE = 2e-5
 HALF = 2e-3
-#: Modules whose cases are loops, which TensorFlow 2 makes as functions: that takes it three times as long.
+#: Modules whose cases are loops, which take long, and three times as long where TensorFlow 2 makes functions of them.
 LOOPS = {"crf", "legacy_seq2seq", "seq2seq"}
+#: Modules in which each class has cases of each number of parameters, and each of those with each kind of arguments.
+KINDS = {"bijectors": ("double", "unknown", "validated"), "distributions": ("double", "unknown", "validated")}
 
 
 def differences(old: dict[str, Any], new: dict[str, Any], names: bool) -> list[str]:
@@ -59,7 +61,7 @@ def differences(old: dict[str, Any], new: dict[str, Any], names: bool) -> list[s
 def sample(names: Iterable[str]) -> set[str]:
     """Those of ``names`` with a word that no name before it has: all functions, all arguments, but not all pairs.
 
-    A name is a function's and one for each of its arguments. What is called is the same code in scripts, where all
+    A name is a function's and one for each of its arguments. What is called is the same code in scripts, where more
     cases are compared; in the library, that it is called in TensorFlow 2's mode is what can make a difference.
     """
     seen: set[str] = set()
@@ -76,11 +78,33 @@ def first_of_each(names: Iterable[str]) -> set[str]:
     return set({name.partition(" ")[0]: name for name in reversed(list(names))}.values())
 
 
+def each_kind_once(names: Iterable[str], kinds: Iterable[str]) -> set[str]:
+    """Those of ``names`` that end in no kind, or in one that no name before has with the same first word."""
+    seen: set[tuple[str, str]] = set()
+    chosen = set()
+    for name in names:
+        words = name.split()
+        pair = words[0], words[-1]
+        if words[-1] not in kinds or pair not in seen:
+            chosen.add(name)
+            seen.add(pair)
+    return chosen
+
+
+def chosen(way: str, module: str, names: Iterable[str]) -> set[str]:
+    """Those of a module's cases that are compared in this way."""
+    if way == "all":
+        return set(names)
+    if way == "v1":
+        return sample(names) if module in LOOPS else each_kind_once(names, KINDS.get(module, ()))
+    return first_of_each(names) if module in LOOPS else sample(names)
+
+
 def main(way: str, modules: list[str]) -> None:
     sys.path[:0] = [str(GOLDEN / "cases"), str(GOLDEN.parent)]
     from collector import collect_rarely
 
-    if way == "v1":
+    if way != "library":
         import tf1sessions.scripts
 
         tf1sessions.scripts.install()
@@ -96,11 +120,9 @@ def main(way: str, modules: list[str]) -> None:
         cases = importlib.import_module(f"contrib_{module}_cases").CASES
         golden = record.load(GOLDEN / "data" / "contrib" / f"{module}.json.gz")
         found = {name: ["it is in one of the two only"] for name in golden.keys() ^ cases.keys()}
-        compared = golden.keys() & cases.keys()
-        in_library = first_of_each(cases) if module in LOOPS else sample(cases)
-        for name in compared if way == "v1" else compared & in_library:
+        for name in golden.keys() & chosen(way, module, cases):
             new = json.loads(json.dumps(record.record(tf, contrib, cases[name])))
-            if lines := differences(golden[name], new, way == "v1"):
+            if lines := differences(golden[name], new, way != "library"):
                 found[name] = lines
         print(json.dumps(found, sort_keys=True), flush=True)
 

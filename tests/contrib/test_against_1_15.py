@@ -1,4 +1,4 @@
-"""``tf.contrib`` does what TensorFlow 1.15.5 did: the recorded cases as a script has it, a part also in the library."""
+"""``tf.contrib`` does what TensorFlow 1.15.5 did: most recorded cases as a script has it, a part in the library."""
 
 from __future__ import annotations
 
@@ -102,3 +102,8 @@ def test_what_is_compared_in_the_library() -> None:
 
 def test_the_first_case_of_each_function() -> None:
     assert compare.first_of_each(["b two", "a one", "a", "b", "c x", "a two"]) == {"b two", "a one", "c x"}
+
+
+def test_each_kind_of_arguments_of_a_class() -> None:
+    names = ["A", "A double", "A loc", "A loc double", "A loc fed", "B loc", "B loc double", "double"]
+    assert compare.each_kind_once(names, ["double"]) == set(names) - {"A loc double"}
