@@ -304,6 +304,10 @@ REFUSED = {
     "y = tf.layers.SeparableConv2D(2, 1)(y)\n" + RUN: "tf.layers.SeparableConv2D has no form in TensorFlow 2",
     "y = tf.layers.BatchNormalization()(y, training=True)\n"
     + RUN: "A layer of batch normalisation is an object, whose",
+    "y = tf.keras.layers.BatchNormalization()(y, training=True)\n"
+    + RUN: "A layer of batch normalisation is an object, whose",
+    "norm = tf.keras.Sequential([tf.keras.layers.BatchNormalization()])\ny = norm(y, training=True)\n"
+    + RUN: "A layer of batch normalisation is an object, whose",
     "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (
         "The class Model builds a part of the graph"
     ),
