@@ -306,6 +306,17 @@ REFUSED = {
     + RUN: "A layer of batch normalisation is an object, whose",
     "y = tf.keras.layers.BatchNormalization()(y, training=True)\n"
     + RUN: "A layer of batch normalisation is an object, whose",
+    "saver = tf.train.Saver()\n" + RUN + "    saver.save(sess, 'm', write_state=False)\n": (
+        "A saver has the argument write_state"
+    ),
+    "saver = tf.train.Saver()\n" + RUN + "    saver.save(sess, 'm')\nprint(tf.train.list_variables('m'))\n": (
+        "The variables of a checkpoint are asked for by their names"
+    ),
+    "saver = tf.train.Saver()\n"
+    + RUN
+    + "    saver.save(sess, 'm')\nprint(tf.train.get_checkpoint_state('.').all_model_checkpoint_paths)\n": (
+        "All checkpoints of a folder are asked for, and some have no number"
+    ),
     "norm = tf.keras.Sequential([tf.keras.layers.BatchNormalization()])\ny = norm(y, training=True)\n"
     + RUN: "A layer of batch normalisation is an object, whose",
     "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (

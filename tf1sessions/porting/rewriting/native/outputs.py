@@ -127,6 +127,9 @@ def write_savers(unit: Unit) -> None:
                 raise NotPossible(node, "A saver is handed about")
             item, made = savers[node.id]
             owner, use, path = checkpoints.use_of_saver(unit.kinds, unit.texts, made, call, base)
+            if owner is None:
+                unit.texts.replace(call, use)
+                continue
             if owner != node.id and _is_known(unit, path, item.statement):
                 owner = _manager(unit, item, owner)
             unit.texts.replace(call, f"{owner}.{use}")
