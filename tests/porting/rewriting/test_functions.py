@@ -1192,3 +1192,23 @@ with tf.Session() as sess:
 )
 def test_a_request_that_may_lack_a_feed_says_so_when_it_is_called(request_text: str, is_late: bool):
     assert ("late=True" in after(UNFED.replace("REQUEST", request_text))) == is_late
+
+
+@pytest.mark.parametrize(
+    ("build", "last"),
+    [
+        ("y = x\ny += 1.0", "y += 1.0"),
+        ("y = x > 0.0", "y = x > 0.0"),
+        ("named = {'x': x}\nprint(1)\ny = sum(named.values())", "y = sum(named.values())"),
+    ],
+)
+def test_what_builds_without_a_call_of_tensorflow_is_in_the_block(build: str, last: str):
+    text = f"""import tensorflow as tf
+x = tf.placeholder(tf.float32, [])
+def ask(sess):
+    return sess.run(y, {{x: 1.0}})
+{build}
+with tf.Session() as sess:
+    print(ask(sess))
+"""
+    assert f"    {last}\n" in after(text)

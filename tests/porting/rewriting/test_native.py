@@ -306,6 +306,11 @@ REFUSED = {
     + RUN: "A layer of batch normalisation is an object, whose",
     "y = tf.keras.layers.BatchNormalization()(y, training=True)\n"
     + RUN: "A layer of batch normalisation is an object, whose",
+    "h = tf.hessians(y, y)[0]\n" + RUN: "tf.hessians has no form in TensorFlow 2",
+    "count = tf.Variable(0)\nz = count.count_up_to(2)\n" + RUN.replace("y,", "z,"): "count_up_to has no form",
+    "x.set_shape([3, 2])\n" + RUN: "A placeholder is given its shape after it was made",
+    "tf.set_random_seed(1)\nz = tf.random_uniform([])\nwith tf.Session() as sess:\n    print(sess.run(z))\n"
+    + "with tf.Session() as sess:\n    print(sess.run(z))\n": "A second session draws the random numbers",
     "saver = tf.train.Saver()\n" + RUN + "    saver.save(sess, 'm', write_state=False)\n": (
         "A saver has the argument write_state"
     ),
