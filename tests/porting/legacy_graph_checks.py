@@ -438,6 +438,26 @@ def check_wrong_use_is_refused() -> None:
             raise AssertionError(text)
 
 
+def check_what_is_not_fed_is_an_error_of_a_call() -> None:
+    legacy = porting.LegacyGraph()
+    with legacy:
+        x = v1.placeholder(tf.float32, [], name="x")
+        w = v1.get_variable("w", [], initializer=v1.ones_initializer())
+        y = x * w
+        legacy.run(v1.global_variables_initializer())
+    late = legacy.function(y, late=True)
+    for call in (late, late, lambda: legacy.run(y), lambda: legacy.run([w, y])):
+        try:
+            call()
+        except tf.errors.InvalidArgumentError as raised:
+            assert raised.message == "You must feed a value for placeholder tensor 'x' with dtype float", raised
+            assert raised.op is x.op
+        else:
+            raise AssertionError("nothing was raised")
+    assert legacy.function(y, feeds=[x], late=True)(3.0) == 3.0
+    assert legacy.run(y, {x: 2.0}) == 2.0
+
+
 def check_first_calls_in_threads() -> None:
     sys.setswitchinterval(1e-6)
     for _ in range(20):

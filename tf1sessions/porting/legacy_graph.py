@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.errors import UsageError
+from tf1sessions.errors import ConversionError, UsageError
 from tf1sessions.models.graph_index import functions_named
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.signature_inference import UPDATES
@@ -175,7 +175,7 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
             known = [name for name in names if name in variables and bool(variables[name].is_initialized())]
             return {name: variables[name].numpy() for name in known}
 
-    def function(self, fetches: Any, feeds: Sequence[Any] = ()) -> LegacyFunction:
+    def function(self, fetches: Any, feeds: Sequence[Any] = (), *, late: bool = False) -> LegacyFunction:
         """Make a function of what was a request.
 
         Args:
@@ -183,13 +183,15 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
                 dicts.
             feeds: The tensors that are fed, in the order in which the function takes their values; or tuples and
                 lists of such, as the state of a recurrent cell, whose values are structured in the same way.
+            late: Whether a part of the graph that cannot become TensorFlow 2, and a placeholder that is needed and not
+                fed, are errors of the calls: the latter ``tf.errors.InvalidArgumentError``, as in a session.
 
         Raises:
-            ConversionError: A part of the graph cannot become TensorFlow 2; ``nodes`` names it. Where a truth value is
-                fed, some are found by the first call.
+            ConversionError: A part of the graph cannot become TensorFlow 2, or needs what is not fed; ``nodes`` names
+                it. Where a truth value is fed, some are found by the first call.
             UsageError: A fetch or a feed is nothing of this graph.
         """
-        return LegacyFunction(self, fetches, feeds)
+        return LegacyFunction(self, fetches, feeds, late=late)
 
     @classmethod
     def current(cls) -> LegacyGraph | None:
@@ -226,7 +228,7 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
         with self._lock:
             found = self._functions.get(key)
             if found is None:
-                found = self._functions[key] = self.function(fetches, list(feeds))
+                found = self._functions[key] = self.function(fetches, list(feeds), late=True)
         return found(*feeds.values())
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None) -> LegacyFunction:
@@ -395,7 +397,7 @@ class LegacyFunction:
     Thread-safety: safe to call from any thread.
     """
 
-    def __init__(self, legacy: LegacyGraph, fetches: Any, feeds: Sequence[Any]) -> None:
+    def __init__(self, legacy: LegacyGraph, fetches: Any, feeds: Sequence[Any], *, late: bool = False) -> None:
         where = "LegacyGraph.function()"
         self.legacy = legacy
         self.feeds = tuple(map(_in_parts, feeds))
@@ -415,9 +417,15 @@ class LegacyFunction:
         self._reads = _read_variables([*self.operations, *(each.op for each in self.tensors)], fed)
         self._unset = frozenset(self._reads)  # replaced as a whole: threads may be at it
         self._uses, self._writes = _variables_used([*self.operations, *(each.op for each in self.tensors)], fed)
+        self._wrong: ConversionError | None = None  # what calls raise
         with private.context.eager_mode():
             if legacy.distribution is None:
-                self._call_with(()).prepare()
+                try:
+                    self._call_with(()).prepare()
+                except ConversionError as error:
+                    if not late:
+                        raise
+                    self._wrong = error
 
     def __call__(self, *values: Any) -> Any:
         """Compute the fetches.
@@ -452,6 +460,8 @@ class LegacyFunction:
             return self._compute(values, extras)
 
     def _compute(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        if self._wrong is not None:
+            self._refuse()
         if self._writes:  # the others read what there is: with several workers, only changes are made by all
             self.legacy.settle(self._uses)
         if self._changes != self.legacy.changes:
@@ -463,6 +473,19 @@ class LegacyFunction:
         call = self._call_with(tuple([tensor.name for tensor in extras]))
         made = call(**dict(zip(call.inputs, values, strict=True)))
         return [made[name].numpy() for name in call.outputs]
+
+    def _refuse(self) -> None:
+        """Raise what was found when this was made; of a placeholder that is not fed, what a session raises."""
+        assert self._wrong is not None
+        for name in filter(self.legacy.has, getattr(self._wrong, "nodes", ())):
+            node = self.legacy.graph.get_operation_by_name(name)
+            if node.type in ("Placeholder", "PlaceholderV2"):
+                dtype = {"float32": "float", "float64": "double"}.get(
+                    node.outputs[0].dtype.name, node.outputs[0].dtype.name
+                )
+                text = f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype}"
+                raise tf.errors.InvalidArgumentError(node.node_def, node, text) from self._wrong
+        raise self._wrong
 
     def packed(self, values: Sequence[Any], computed: Sequence[Any]) -> Any:
         """Put the values of feeds and computed tensors into the structure of the fetches."""

@@ -420,4 +420,56 @@ STATE_PROGRAMS = {
                 print(sess.run([train, loss], {x: data, y: target})[1])
         """
     ),
+    "checks and orders in functions that make layers": program(
+        """
+        def network(x):
+            hidden = tf.layers.dense(x, 4, tf.nn.tanh)
+            with tf.control_dependencies([tf.assert_less(x, 500.0)]):
+                return tf.layers.dense(hidden, 1)
+
+
+        def counted(x):
+            with tf.variable_scope('counted'):
+                count = tf.get_variable('count', [], initializer=tf.zeros_initializer(), trainable=False)
+                before = count + 0.0
+                with tf.control_dependencies([before]):
+                    up = tf.assign_add(count, 1.0)
+                with tf.control_dependencies([up, tf.assert_less(x, 500.0)]):
+                    hidden = tf.layers.dense(x, 2) * before
+                return tf.layers.dense(hidden, 1)
+
+        x = tf.placeholder(tf.float32, [None, 6])
+        y = network(x)
+        z = counted(x)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for scale in (1.0, 1000.0, 2.0):
+                try:
+                    print(sess.run(y, {x: data * scale}).sum())
+                    print(sess.run(z, {x: data * scale}).sum())
+                except tf.errors.InvalidArgumentError:
+                    print('refused', scale)
+        """
+    ),
+    "checkpoints without numbers": program(
+        """
+        import os
+        import tempfile
+        w = tf.get_variable('w', [3])
+        up = tf.assign_add(w, [1.0, 2.0, 3.0])
+        saver = tf.train.Saver()
+        folder = tempfile.mkdtemp()
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(up)
+            print(saver.save(sess, os.path.join(folder, 'first')) == os.path.join(folder, 'first'), sess.run(w))
+            print(os.path.basename(tf.train.latest_checkpoint(folder)))
+            sess.run(up)
+            saver.save(sess, os.path.join(folder, 'second'), write_meta_graph=False)
+            sess.run(up)
+            saver.restore(sess, tf.train.latest_checkpoint(folder))
+            print(os.path.basename(tf.train.latest_checkpoint(folder)), sess.run(w))
+            print(os.path.exists(os.path.join(folder, 'checkpoint')))
+        """
+    ),
 }

@@ -394,7 +394,7 @@ CASES = {
             x = tf.compat.v1.placeholder(tf.float32)
             y = tf.square(x)
             saver = porting.LegacySaver()
-            run_y = legacy.function(y)
+            run_y = legacy.function(y, late=True)
         with legacy:
             writer = tf.compat.v1.summary.FileWriter('logs', legacy.graph)
         saver.restore(legacy, 'a')
@@ -544,14 +544,14 @@ CASES = {
         def local():
             with legacy:
                 y = tf.negative(x)
-            run_y_3 = legacy.function(y)
+            run_y_3 = legacy.function(y, late=True)
             print(run_y_3())
         legacy = porting.LegacyGraph()
         with legacy:
             x = tf.compat.v1.placeholder(tf.float32)
             y = tf.square(x)
             run_y = legacy.function(y, feeds=[x])
-            run_y_2 = legacy.function(y)
+            run_y_2 = legacy.function(y, late=True)
         show(1.0)
         for each in [listed]:
             each(legacy)
@@ -571,7 +571,7 @@ CASES = {
         """,
         """
         def ask():
-            run_z = legacy.function(z)
+            run_z = legacy.function(z, late=True)
             return run_y(), run_z()
         legacy = porting.LegacyGraph()
         with legacy:
@@ -580,7 +580,7 @@ CASES = {
             print(1)
             y = tf.square(x)
             z = tf.negative(y)
-            run_y = legacy.function(y)
+            run_y = legacy.function(y, late=True)
         ask()
         """,
     ),
@@ -1155,3 +1155,60 @@ def test_a_data_set_is_mapped_where_it_is_made() -> None:
     for mapped in ("map(tf.square)", "filter(lambda v: v > 0.0)"):
         text = f"{made.replace('MAPPED', mapped)}sess = {SESSION}\nprint(sess.run(z))\n"
         assert f"    ds = ds.{mapped}.batch(1)\n" in in_block(text)
+
+
+UNFED = """import tensorflow as tf
+class Net(object):
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [])
+        self.keep = tf.placeholder(tf.float32, [])
+        self.h = self.x * 2.0
+        self.y = self.h * self.keep
+def build():
+    a = tf.placeholder(tf.float32, [])
+    return a, a + 1.0
+net = Net()
+a, b = build()
+tf.summary.scalar('b', b)
+merged = tf.summary.merge_all()
+with tf.Session() as sess:
+    print(REQUEST)
+"""
+
+
+@pytest.mark.parametrize(
+    ("request_text", "is_late"),
+    [
+        ("sess.run(net.h, {net.x: 1.0})", False),
+        ("sess.run(net.y, {net.x: 1.0, net.keep: 2.0})", False),
+        ("sess.run(net.y, {net.h: 1.0, net.keep: 2.0})", False),
+        ("sess.run(net.y, {net.x: 1.0})", True),
+        ("sess.run([net.h, b], {net.x: 1.0})", True),
+        ("sess.run(b)", True),
+        ("sess.run(b, {a: 1.0})", False),
+        ("sess.run(merged, {net.x: 1.0})", True),
+        ("sess.run(tf.global_variables_initializer())", False),
+    ],
+)
+def test_a_request_that_may_lack_a_feed_says_so_when_it_is_called(request_text: str, is_late: bool):
+    assert ("late=True" in after(UNFED.replace("REQUEST", request_text))) == is_late
+
+
+@pytest.mark.parametrize(
+    ("build", "last"),
+    [
+        ("y = x\ny += 1.0", "y += 1.0"),
+        ("y = x > 0.0", "y = x > 0.0"),
+        ("named = {'x': x}\nprint(1)\ny = sum(named.values())", "y = sum(named.values())"),
+    ],
+)
+def test_what_builds_without_a_call_of_tensorflow_is_in_the_block(build: str, last: str):
+    text = f"""import tensorflow as tf
+x = tf.placeholder(tf.float32, [])
+def ask(sess):
+    return sess.run(y, {{x: 1.0}})
+{build}
+with tf.Session() as sess:
+    print(ask(sess))
+"""
+    assert f"    {last}\n" in after(text)

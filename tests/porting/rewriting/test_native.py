@@ -304,6 +304,26 @@ REFUSED = {
     "y = tf.layers.SeparableConv2D(2, 1)(y)\n" + RUN: "tf.layers.SeparableConv2D has no form in TensorFlow 2",
     "y = tf.layers.BatchNormalization()(y, training=True)\n"
     + RUN: "A layer of batch normalisation is an object, whose",
+    "y = tf.keras.layers.BatchNormalization()(y, training=True)\n"
+    + RUN: "A layer of batch normalisation is an object, whose",
+    "h = tf.hessians(y, y)[0]\n" + RUN: "tf.hessians has no form in TensorFlow 2",
+    "count = tf.Variable(0)\nz = count.count_up_to(2)\n" + RUN.replace("y,", "z,"): "count_up_to has no form",
+    "x.set_shape([3, 2])\n" + RUN: "A placeholder is given its shape after it was made",
+    "tf.set_random_seed(1)\nz = tf.random_uniform([])\nwith tf.Session() as sess:\n    print(sess.run(z))\n"
+    + "with tf.Session() as sess:\n    print(sess.run(z))\n": "A second session draws the random numbers",
+    "saver = tf.train.Saver()\n" + RUN + "    saver.save(sess, 'm', write_state=False)\n": (
+        "A saver has the argument write_state"
+    ),
+    "saver = tf.train.Saver()\n" + RUN + "    saver.save(sess, 'm')\nprint(tf.train.list_variables('m'))\n": (
+        "The variables of a checkpoint are asked for by their names"
+    ),
+    "saver = tf.train.Saver()\n"
+    + RUN
+    + "    saver.save(sess, 'm')\nprint(tf.train.get_checkpoint_state('.').all_model_checkpoint_paths)\n": (
+        "All checkpoints of a folder are asked for, and some have no number"
+    ),
+    "norm = tf.keras.Sequential([tf.keras.layers.BatchNormalization()])\ny = norm(y, training=True)\n"
+    + RUN: "A layer of batch normalisation is an object, whose",
     "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (
         "The class Model builds a part of the graph"
     ),

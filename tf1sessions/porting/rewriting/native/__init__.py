@@ -12,7 +12,9 @@ Files::
     refusals.py      what keeps a program at the step before
     purity.py        what the code of a graph does besides computing tensors
     changed_state.py  values of Python that change after the graph was built with them
+    caught.py        errors that the program catches, and TensorFlow 2 does not raise
     reached.py       the same in lambdas, methods and functions of functions that the graph calls
+    foreign.py       what functions of libraries may change, and what reads files
     later.py         what changes behind a graph, by all the names that a value may have
     calls.py         how a call is written in TensorFlow 2
     call_table.py    its table: layers, variables, optimizers, losses, functions

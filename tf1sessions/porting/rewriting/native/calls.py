@@ -93,7 +93,7 @@ def native_call(call: ast.Call, symbol: str, text: _Text, base: str, *, kept: bo
         return Native("average", text(call), "{made}", "averages")
     if made == "queue":
         return Native("queue", text(call), "{made}", "queue")
-    if symbol == "tf.layers.BatchNormalization":
+    if made == "keras layer" and symbol.rpartition(".")[2].startswith("BatchNormalization"):
         return NotNative("A layer of batch normalisation is an object, whose updates a request may run or not")
     if made == "keras layer" and symbol.startswith("tf.layers."):
         return _layer_object(call, symbol, text, base)

@@ -5,15 +5,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from ....source.edits import Edit, Positions, apply
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
+from .digits import last_import
 from .kinds import Kind, Kinds
 from .texts import Texts
 
-__all__ = ["checkpoint", "is_saver", "use_of_saver"]
+__all__ = ["checkpoint", "is_saver", "use_of_saver", "with_writer"]
 
 _KEPT = "5"  # checkpoints that a Saver keeps, if nothing is said
-_READERS = frozenset(["tf.train.latest_checkpoint", "tf.train.get_checkpoint_state"])
+#: Arguments of ``save()`` that say nothing of what a Checkpoint writes.
+_OF_GRAPHS = frozenset(["meta_graph_suffix", "save_debug_info", "strip_default_attrs", "write_meta_graph"])
+#: What lists the names of what a checkpoint has in it: those of objects now.
+_LISTERS = frozenset(
+    "tf.train.NewCheckpointReader tf.train.list_variables tf.train.load_checkpoint tf.train.load_variable".split()
+)
+_ALL_PATHS = "all_model_checkpoint_paths"
+_WRITER = "write_checkpoint"
+_WRITER_TEXT = """
+def {name}(checkpoint, path):
+    \"\"\"Write a checkpoint, and name it as the latest one of its folder.\"\"\"
+    {base}.compat.v1.train.update_checkpoint_state(path.rpartition("/")[0] or ".", checkpoint.write(path))
+    return path
+"""
 
 
 def is_saver(kinds: Kinds, node: ast.AST | None) -> bool:
@@ -45,11 +60,14 @@ def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]
     return f"{base}.train.Checkpoint({', '.join(f'{name}={text}' for name, text in names.items())})"
 
 
-def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str) -> tuple[str, str, ast.expr]:
+def use_of_saver(
+    kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str
+) -> tuple[str | None, str, ast.expr]:
     """Write ``saver.save(legacy, path)`` or ``saver.restore(legacy, path)`` with the Checkpoint.
 
     Returns:
-        The Checkpoint or a CheckpointManager of it, the call of its method, and the path.
+        The Checkpoint or a CheckpointManager of it, the call of its method, and the path; None and the call of a
+        function where that writes it.
 
     Raises:
         NotPossible: It is called in another way.
@@ -63,17 +81,40 @@ def use_of_saver(kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, bas
     path, step = given.get("save_path"), given.get("global_step")
     if path is None:
         raise NotPossible(call, "A saver is called without a path")
+    if unknown := sorted(given.keys() - {*parameters, *_OF_GRAPHS}):
+        raise NotPossible(call, f"A saver has the argument {unknown[0]}")
     if call.func.attr == "restore":
         return saver, f"restore({texts.of(path)}).initialize_or_restore()", path
+    if listing := next((use.node for use in texts.file.uses if use.name in _LISTERS), None):
+        raise NotPossible(listing, "The variables of a checkpoint are asked for by their names")
     if step is None:
-        if any(use.name in _READERS for use in texts.file.uses):
-            raise NotPossible(call, "A checkpoint without a number is looked for as the latest one")
-        return saver, f"write({texts.of(path)})", path
+        if any(isinstance(each, ast.Attribute) and each.attr == _ALL_PATHS for each in ast.walk(texts.file.tree)):
+            raise NotPossible(call, "All checkpoints of a folder are asked for, and some have no number")
+        return None, f"{_writer(texts)}({saver}, {texts.of(path)})", path
     kept = {each.arg: texts.of(each.value) for each in made.keywords}.get("max_to_keep", _KEPT)
     folder, name = _parts(texts, path)
     manager = f"{base}.train.CheckpointManager({saver}, {folder}, max_to_keep={kept}, checkpoint_name={name})"
     number = texts.of(step) if kinds.of(step, kinds.module) is Kind.STATIC and not isinstance(step, ast.Name) else None
     return manager, f"save(checkpoint_number={number or f'int({texts.of(step)})'})", path
+
+
+def _writer(texts: Texts) -> str:
+    """The name of the function that writes checkpoints without a number."""
+    name = _WRITER
+    while texts.file.taken(name):
+        name += "_"
+    return name
+
+
+def with_writer(text: str, texts: Texts) -> str:
+    """Return the text of a file with the function that its calls need, behind its first imports."""
+    name = _writer(texts)
+    if f"{name}(" not in text:
+        return text
+    tree, positions = ast.parse(text), Positions(text)
+    first = next(each for each in tree.body if "tensorflow" in ast.unparse(each))
+    after = positions.line_start((last_import(tree, first).end_lineno or 0) + 1)
+    return apply(text, [Edit(after, after, f"\n{_WRITER_TEXT.format(name=name, base=texts.tensorflow)}\n\n")])
 
 
 def _parts(texts: Texts, path: ast.expr) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import re
 
 from ....source.edits import Edit, Positions, apply
 
-__all__ = ["with_reader"]
+__all__ = ["last_import", "with_reader"]
 
 _MODULE = "tf1sessions.contrib.learn.datasets.mnist"
 _READ = "read_data_sets"
@@ -106,7 +106,7 @@ def with_reader(text: str) -> str:
             end = positions.span(each)[1] - 1
             edits.append(Edit(end, end, f", seed={seed}"))
     reader = re.sub("|".join(rf"\b{name}\b" for name in new), lambda match: new[match[0]], _READER)
-    after = positions.line_start((_last_import(tree, statement).end_lineno or 0) + 1)
+    after = positions.line_start((last_import(tree, statement).end_lineno or 0) + 1)
     start, end = (positions.line_start(line) for line in (statement.lineno, (statement.end_lineno or 0) + 1))
     lines = [each for each in _IMPORTS if each not in {ast.unparse(node) for node in tree.body}]
     edits += [Edit(start, end, "".join(line + "\n" for line in lines)), Edit(after, after, f"\n{reader}\n\n")]
@@ -150,7 +150,7 @@ def _is_seed(node: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".random.set_seed") and bool(call.args)
 
 
-def _last_import(tree: ast.Module, statement: ast.stmt) -> ast.stmt:
+def last_import(tree: ast.Module, statement: ast.stmt) -> ast.stmt:
     """The last of the imports that a statement is in."""
     last = statement
     for each in tree.body[tree.body.index(statement) + 1 :]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..requests.graph_code import called_name, own_nodes
+from . import foreign
 from .kinds import changes_object
 from .unit import Unit
 
@@ -71,6 +72,7 @@ class Later:
         bound: Key of a name or an attribute -> the lines on which it is bound.
         added: Key -> the last line on which something is added at the end of its value.
         changed: Key -> the last line on which its value is changed in place otherwise.
+        handed: Key -> the last line on which code that is not known gets its value, and may change it.
         values: Key -> the expressions that it, or what it has in it, may be.
         functions: Name -> the functions of this name that are no methods.
         methods: Name -> the methods.
@@ -100,13 +102,15 @@ class Later:
         self.bound: dict[Key, list[float]] = {}
         added: dict[Key, float] = {}
         changed: dict[Key, float] = {}
+        handed: dict[Key, float] = {}
         for node, line in self._run():
             for key in self._bound_by(node):
                 self.bound.setdefault(key, []).append(line)
             keys, adds = self._changed_by(node)
-            found = added if adds else changed
-            found |= {key: max(line, found.get(key, line)) for key in keys}
-        self.added, self.changed = self._everywhere(added), self._everywhere(changed)
+            last = math.inf if self._is_kept(node) else line
+            for found, by in ((added if adds else changed, keys), (handed, self._handed_by(node))):
+                found |= {key: max(last, found.get(key, last)) for key in by}
+        self.added, self.changed, self.handed = map(self._everywhere, (added, changed, handed))
 
     def effects(self, code: ast.AST, node: ast.AST) -> set[Key]:
         """Values that a node changes, and that the function which it is in does not own."""
@@ -215,9 +219,14 @@ class Later:
                     self._flow(_inside(self.keys(node.func.value)), given, self._same, self._same)
             for function in [*self._called(node), *self._lambdas(node.func)]:
                 self._give(function, node.args, node.keywords)
+            for method in self.methods.get(node.func.attr, []) if isinstance(node.func, ast.Attribute) else []:
+                own = [Key(method, each.arg) for each in method.args.args[:1]]
+                self._flow(own, node.func.value, self._given, self._taken)  # type: ignore[attr-defined]
             if called_name(node) == "partial" and node.args and isinstance(node.args[0], ast.Name):
                 for function in self.functions.get(node.args[0].id, []):
                     self._give(function, node.args[1:], node.keywords)
+            else:
+                self._hand_on(node)
         elif isinstance(node, (*_SCOPES,)):
             arguments = node.args
             defaults = [None] * (len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults))
@@ -225,6 +234,24 @@ class Later:
             for argument, default in [*pairs, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]:
                 if default is not None:
                     self._flow([Key(node, argument.arg)], default, self._given, self._taken)
+
+    def _hand_on(self, call: ast.Call) -> None:
+        """A call that is given a function, as ``map(f, values)``, may give that any of its arguments."""
+        given = [*call.args, *(each.value for each in call.keywords)]
+        for function in [one for each in given for one in self._functions_of(each)]:
+            names = [each.arg for each in [*function.args.posonlyargs, *function.args.args]]
+            for name in names:
+                for value in [each for each in given if not isinstance(each, ast.Lambda)]:
+                    keys = self.keys(value)
+                    for other in keys | _inside(keys) | self._elements(value):
+                        self._join(Key(function, name), other, self._given, self._taken)
+
+    def _functions_of(self, node: ast.expr) -> list[Function | ast.Lambda]:
+        if isinstance(node, ast.Lambda):
+            return [node]
+        if isinstance(node, ast.Name):
+            return [*self.functions.get(node.id, [])]
+        return [*self.methods.get(node.attr, [])] if isinstance(node, ast.Attribute) else []
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):
@@ -324,7 +351,9 @@ class Later:
             found[node] = line
             for function in self._mentioned(node):
                 if function is not unit.node:
-                    stack += [(each, line) for each in ast.walk(function) if each is not function]
+                    inner = [each for each in ast.walk(function) if each is not function]
+                    is_generator = any(isinstance(each, ast.Yield | ast.YieldFrom) for each in inner)
+                    stack += [(each, math.inf if is_generator else line) for each in inner]
         yield from found.items()
 
     def _mentioned(self, node: ast.AST) -> list[Function | ast.Lambda]:
@@ -386,6 +415,8 @@ class Later:
         if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Subscript):
             return ({key for key in self.keys(node.target) if not self._is_number(key)}, False)
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            if isinstance(node.value, ast.Subscript) and self._unit.kinds.symbol(node.value.value) == "sys.modules":
+                return {Key(None, node.attr)}, False
             return (self.keys(node.value) if node.attr in _PARTS else set()), False
         if isinstance(node, ast.Attribute) and self._unit.kinds.symbol(node) is None:
             call = self._unit.file.parents[node]
@@ -397,9 +428,70 @@ class Later:
                 return self.keys(node.value), is_called and node.attr in ("append", "extend")
         if isinstance(node, ast.Call):
             given = node.args[:1] if called_name(node) in _OF_ARGUMENT or self._puts(node) else []
+            symbol = self._unit.kinds.symbol(node.func) or ""
+            given = given or (node.args[:1] if symbol.startswith("np.ndarray.") and called_name(node) in _KEPT else [])
+            given = [*given, *foreign.changed_arguments(self._unit.kinds, node)]
             given = [*given, *(each.value for each in node.keywords if each.arg == "out")]
             return set().union(*(self.keys(each) | self._elements(each) for each in given)), False
         return set(), False
+
+    def _is_kept(self, node: ast.AST) -> bool:
+        """Whether a method that changes its object is kept, to be called at any time: ``add = values.append``."""
+        if not isinstance(node, ast.Attribute) or node.attr not in _KEPT:
+            return False
+        return not isinstance(self._unit.file.parents[node], ast.Call | ast.Attribute)
+
+    def _handed_by(self, node: ast.AST) -> set[Key]:
+        """Values that a node gives to code of which nothing is known, or whose methods it calls."""
+        if not isinstance(node, ast.Call) or self._called(node) or foreign.is_known(self._unit.kinds, node.func):
+            return set()
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if self._unit.kinds.symbol(node.func) is None:
+            if isinstance(node.func, ast.Attribute):
+                if not self._is_foreign(node.func.value):
+                    return set()
+                given.append(node.func.value)
+            elif not isinstance(node.func, ast.Name) or not self._is_unknown(node.func):
+                return set()
+        given = [each.value if isinstance(each, ast.Starred) else each for each in given]
+        parts = [each for each in given if not isinstance(each, ast.Call)]  # list(values) is another list
+        return set().union(*map(self.keys, given), *map(self._elements, parts))
+
+    def _is_foreign(self, node: ast.expr) -> bool:
+        """Whether an object is of a library that is not known."""
+        values = [value for key in self.keys(node) for value in self.values.get(key, ())]
+        calls = [each.func for each in [node, *values] if isinstance(each, ast.Call)]
+        return any(
+            self._unit.kinds.symbol(each) is not None and not foreign.is_known(self._unit.kinds, each) for each in calls
+        )
+
+    def _is_unknown(self, name: ast.Name) -> bool:
+        """Whether a name is bound to what a library that is not known gives, or by a star of an import."""
+        if name.id in self.classes or name.id in self.functions or self._lambdas(name):
+            return False
+        return self._is_foreign(name) or (
+            not self._unit.file.bound.get(name.id) and any(each.bound == "*" for each in self._unit.file.imports)
+        )
+
+    def may_change(self, key: Key, is_whole: bool) -> bool:
+        """Whether code that gets a value may change what is read of it.
+
+        Args:
+            key: Of the value.
+            is_whole: Whether the value itself is read, and not an attribute of it.
+        """
+        values = self.values.get(key._replace(is_inside=False), ())
+        calls = [each.func for each in values if isinstance(each, ast.Call)]
+        if any(isinstance(each, ast.Name) and each.id in self.classes for each in calls):
+            return True
+        return is_whole and any(map(self._is_container, values))
+
+    def _is_container(self, value: ast.expr) -> bool:
+        if isinstance(value, ast.Call):
+            return not foreign.makes_constant(self._unit.kinds, value)
+        if isinstance(value, ast.BinOp):
+            return self._is_container(value.left) or self._is_container(value.right)
+        return isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
 
     def _puts(self, call: ast.Call) -> bool:
         return self._unit.kinds.symbol(call.func) == "np.put"

@@ -21,6 +21,7 @@ from .rest import calls_inner_first, is_again, is_repeated
 from .scopes import is_name_scope, scope_header
 from .statements import kind_of
 from .texts import INDENT, Texts, indented, with_spaces
+from .variables import is_update_list
 
 __all__ = ["FileClasses", "ModuleClass", "named_layer"]
 
@@ -489,14 +490,17 @@ class _ClassWriter:
             return [], [], []
         if isinstance(statement, ast.With) and all(is_name_scope(self.kinds, item) for item in statement.items):
             init, called, lists = self._parts(statement.body, repeated)
-            header = scope_header(self.kinds, self.texts, statement, self.found.reuse)
+            waited = [each.context_expr for each in statement.items if not self._runs_updates(each)]
+            makes, calls = (
+                scope_header(self.kinds, self.texts, statement, self.found.reuse, each) for each in ((), waited)
+            )
 
-            def wrap(lines: list[str]) -> list[str]:
+            def wrap(header: str, lines: list[str]) -> list[str]:
                 return [header, *indented(lines)] if header and lines else lines
 
             calls_maker = any(map(self.modules.variable_of, calls_inner_first(statement)))
             needs_scope = calls_maker or any(".Variable(" in line for line in init)
-            return wrap(init) if needs_scope else init, wrap(called), lists
+            return wrap(makes, init) if needs_scope else init, wrap(calls, called), lists
         has_makers = any(
             creates(self.kinds.symbol(call.func)) is not None
             or self.modules.of(call) is not None
@@ -527,6 +531,10 @@ class _ClassWriter:
         if is_static and not objects and not isinstance(statement, ast.Return):
             return lines, lines, []
         return init, lines, [attribute for attribute, _ in objects] if repeated else []
+
+    def _runs_updates(self, item: ast.withitem) -> bool:
+        """Whether a scope waits for the updates of layers, which Keras's layers make by themselves."""
+        return any(is_update_list(self.kinds, each) for each in ast.walk(item.context_expr))
 
     def _compound(self, statement: ast.For | ast.If, repeated: bool) -> tuple[list[str], list[str], list[str]]:
         test = statement.iter if isinstance(statement, ast.For) else statement.test

@@ -26,6 +26,8 @@ __all__ = [
     "write_summaries",
 ]
 
+_GRAPH_SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed", "tf.random.set_seed"])
+_DRAWING = ("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial", "tf.nn.dropout", "tf.layers.dropout")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PARTS_OF_PATHS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 
@@ -127,6 +129,9 @@ def write_savers(unit: Unit) -> None:
                 raise NotPossible(node, "A saver is handed about")
             item, made = savers[node.id]
             owner, use, path = checkpoints.use_of_saver(unit.kinds, unit.texts, made, call, base)
+            if owner is None:
+                unit.texts.replace(call, use)
+                continue
             if owner != node.id and _is_known(unit, path, item.statement):
                 owner = _manager(unit, item, owner)
             unit.texts.replace(call, f"{owner}.{use}")
@@ -216,12 +221,13 @@ def _draws_again(unit: Unit, statement: ast.stmt) -> ast.stmt | None:
 
 
 def _has_seed(unit: Unit, item: Item) -> bool:
-    """Whether requests draw random numbers in a statement, with a seed that is written there."""
+    """Whether requests draw random numbers in a statement, with a seed that is written there or that of the graph."""
+    has_seed = any(use.name in _GRAPH_SEEDS for use in unit.file.uses)
     for call in ast.walk(item.statement) if unit.is_moved(item) else ():
         symbol = unit.kinds.symbol(call.func) if isinstance(call, ast.Call) else None
-        if (symbol or "").startswith(("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial")):
+        if (symbol or "").startswith(_DRAWING):
             assert isinstance(call, ast.Call)
-            if any(each.arg == "seed" for each in call.keywords):
+            if has_seed or any(each.arg == "seed" for each in call.keywords):
                 return True
     return False
 

@@ -9,6 +9,7 @@ from ..requests.request import names_in
 from . import (
     averages,
     call_sites,
+    caught,
     changed_state,
     functions,
     iterators,
@@ -33,6 +34,7 @@ def write(unit: Unit) -> None:
     """Note all changes."""
     moved = [item for item in unit.items if unit.is_moved(item)]
     moved += [item for each in unit.iterators.values() for items in each.items.values() for item in items]
+    caught.check_caught(unit)
     purity.check_effects(unit, moved)
     functions.check_rebinding(unit, moved)
     changed_state.check_state(unit, moved)

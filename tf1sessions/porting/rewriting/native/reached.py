@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ..requests.graph_code import called_name
 from ..requests.request import NotPossible
+from .foreign import reads_outside
 from .later import ANY, Key, Later
 from .purity import called_functions
 from .statements import Item
@@ -41,6 +42,8 @@ def check_reached(unit: Unit, item: Item, later: Later, computed: set[str]) -> N
             if isinstance(node, ast.Call) and not is_own and not is_made_once and _draws(unit, node, later):
                 what = "Random numbers of Python or NumPy are drawn while the graph is built, and are a part of it"
                 raise NotPossible(node, what)
+            if not is_made_once and reads_outside(unit.kinds, node):
+                raise NotPossible(node, "A file or the environment is read while the graph is built")
             symbol = unit.kinds.symbol(node.func) if isinstance(node, ast.Call) else None
             if symbol is not None and symbol.startswith(_TIME):
                 raise NotPossible(node, "The time is read while the graph is built")
@@ -95,6 +98,9 @@ def _is_changed(unit: Unit, later: Later, node: ast.AST, key: Key, end: int) -> 
     if later.changed.get(key, 0) > end:
         return True
     parent = unit.file.parents[node]
+    is_whole = not isinstance(parent, ast.Attribute)
+    if later.handed.get(key, 0) > end and later.may_change(key, is_whole):
+        return True
     is_item = isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.slice, ast.Constant)
     is_inside = later.added.get(key._replace(is_inside=True), 0) > end
     return (is_inside or not is_item) and later.added.get(key, 0) > end

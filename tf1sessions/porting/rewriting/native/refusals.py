@@ -59,6 +59,8 @@ _PREFIXES = {
     "tf.distribute.Server": "a server of a cluster",
 }
 _ENDS = {"_input_producer": "queues that feed the graph"}
+#: They need references to variables, or gradients of gradients that no tape has seen.
+_WITHOUT_FORM = frozenset(["tf.count_up_to", "tf.hessians"])
 #: What step ``functions`` writes, and loaders of data.
 _OURS = ("tf1sessions.porting.LegacyGraph", "tf1sessions.porting.LegacySaver", "tf1sessions.contrib.learn.datasets")
 
@@ -85,6 +87,8 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
             raise NotPossible(use.node, f"It has {what}")
         if use.symbol.startswith("tf1sessions.") and not use.symbol.startswith(_OURS) and use.symbol not in ENTRIES:
             raise NotPossible(use.node, f"{use.symbol} has no form in TensorFlow 2 that is known here")
+        if use.name in _WITHOUT_FORM:
+            raise NotPossible(use.node, f"{use.name} has no form in TensorFlow 2 that is known here")
         if use.name == "tf.tuple" and use.call is not None and _has_control_inputs(use.call):
             raise NotPossible(use.node, "It has tf.tuple() with control inputs")
         if use.name == "tf.get_collection":
@@ -181,6 +185,11 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef | ast.If,
                 what = f"{function.name}() reads {read[0]!r}, which requests compute, and is not given it"
                 raise NotPossible(node, what)
         for call in ast.walk(item.statement):
+            method = call.func if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+            if method is not None and method.attr == "count_up_to":
+                raise NotPossible(method, f"{method.attr} has no form in TensorFlow 2 that is known here")
+            if method is not None and method.attr == "set_shape" and kinds.is_placeholder(method.value):
+                raise NotPossible(method, "A placeholder is given its shape after it was made")
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
                 continue
             name = call.func.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from ....source.uses import FileUses
 from ..requests.arguments import arguments
@@ -23,7 +24,9 @@ def is_name_scope(kinds: Kinds, item: ast.withitem) -> bool:
     return isinstance(call, ast.Call) and kinds.symbol(call.func) in FLAT
 
 
-def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None = None) -> str:
+def scope_header(
+    kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None = None, waited: Container[ast.expr] = ()
+) -> str:
     """The first line of a ``with`` as TensorFlow 2 has it; nothing where it only says in which order operations run.
 
     Args:
@@ -31,6 +34,7 @@ def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None 
         texts: Of the file.
         block: The statement.
         reuse: The parameter of the function around it that says whether variables are used again.
+        waited: Calls of ``tf.control_dependencies()`` that are written as well.
 
     Raises:
         NotPossible: A scope has arguments that have no form in TensorFlow 2.
@@ -41,6 +45,8 @@ def scope_header(kinds: Kinds, texts: Texts, block: ast.With, reuse: str | None 
         assert isinstance(call, ast.Call)
         symbol = kinds.symbol(call.func)
         if symbol == "tf.control_dependencies":
+            if call in waited:
+                headers.append(texts.of(call))
             continue
         if symbol == "tf.device":
             native = native_call(call, symbol, texts.of, texts.tensorflow, kept=False)

@@ -43,6 +43,9 @@ _LOOKING = frozenset(
 )
 #: Functions whose results have what they are given.
 _KEEPING = frozenset("zip enumerate sorted list tuple dict set reversed iter".split())
+#: Methods of dicts whose results have what is in them.
+_PARTS = frozenset(["items", "values"])
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 #: Methods of lists and dicts that keep what they are given.
 _ADDING = frozenset(["append", "extend", "insert", "update", "setdefault"])
 _SESSIONS = ("tf.Session", "tf.InteractiveSession")
@@ -291,6 +294,12 @@ class GraphCode:
             return node.attr in self.attributes or self.is_value(file, node.value)
         if isinstance(node, ast.Call):
             keeps = isinstance(node.func, ast.Name) and node.func.id in _KEEPING
+            if (
+                isinstance(node.func, ast.Attribute)
+                and node.func.attr in _PARTS
+                and self.is_value(file, node.func.value)
+            ):
+                return True
             return (keeps and any(self.is_value(file, each) for each in node.args)) or self._node_builds(file, node)
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
             elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
@@ -346,6 +355,10 @@ class GraphCode:
     def _node_builds(self, file: FileUses, node: ast.AST) -> bool:
         if isinstance(node, ast.BinOp | ast.UnaryOp):
             return any(self.is_value(file, child) for child in ast.iter_child_nodes(node))
+        if isinstance(node, ast.Compare) and all(isinstance(each, _ORDERED) for each in node.ops):
+            return any(self.is_value(file, each) for each in [node.left, *node.comparators])
+        if isinstance(node, ast.AugAssign):
+            return self.is_value(file, node.target) or self.is_value(file, node.value)
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load) and self.is_value(file, node.value)
         if not isinstance(node, ast.Call) or self.is_request(file, node):

@@ -20,6 +20,7 @@ from .. import headers
 from ..native import (
     attributes,
     bound_again,
+    checkpoints,
     classes,
     digits,
     fed_names,
@@ -180,6 +181,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         settings = tuple(unused_settings(file, kinds))
         text = apply(file.source.text, _edits(file, texts, units, made, settings))
         text = attributes.with_attributes(text, lowered) if lowered else text
+        text = checkpoints.with_writer(text, texts)
         before = original.source.text
         text = tidied(digits.with_reader(without_unused_imports(text)), before)
         text = text.replace(VERBATIM, "")
