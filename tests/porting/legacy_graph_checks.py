@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf1sessions import porting
-from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.errors import UsageError
 from tf1sessions.porting.graphs.replay import GraphReplay
 
 v1 = tf.compat.v1
@@ -425,7 +425,6 @@ def check_wrong_use_is_refused() -> None:
         (lambda: double([1.0, 2.0, 3.0]), ValueError, "[2]"),
         (lambda: legacy.function(other), UsageError, "nothing of this graph"),
         (lambda: legacy.function("nothing:0"), UsageError, "nothing of this graph"),
-        (lambda: legacy.function(y), ConversionError, "placeholder 'x' is needed"),
         (lambda: legacy["none"], UsageError, "no variable 'none'"),
         (lambda: porting.LegacySaver(), UsageError, "with legacy:"),
         (lambda: legacy.run(y, {x: [1, 2]}, v1.RunOptions(timeout_in_ms=5)), UsageError, "timeout_in_ms: 5"),
@@ -445,8 +444,8 @@ def check_what_is_not_fed_is_an_error_of_a_call() -> None:
         w = v1.get_variable("w", [], initializer=v1.ones_initializer())
         y = x * w
         legacy.run(v1.global_variables_initializer())
-    late = legacy.function(y, late=True)
-    for call in (late, late, lambda: legacy.run(y), lambda: legacy.run([w, y])):
+    unfed = legacy.function(y)
+    for call in (unfed, unfed, lambda: legacy.run(y), lambda: legacy.run([w, y])):
         try:
             call()
         except tf.errors.InvalidArgumentError as raised:
@@ -454,7 +453,7 @@ def check_what_is_not_fed_is_an_error_of_a_call() -> None:
             assert raised.op is x.op
         else:
             raise AssertionError("nothing was raised")
-    assert legacy.function(y, feeds=[x], late=True)(3.0) == 3.0
+    assert legacy.function(y, feeds=[x])(3.0) == 3.0
     assert legacy.run(y, {x: 2.0}) == 2.0
 
 

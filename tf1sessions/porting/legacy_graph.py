@@ -41,6 +41,8 @@ _READS = frozenset(["Identity", "ReadVariableOp"])
 _SETS = frozenset(["Assign", "AssignVariableOp"])
 #: The LegacyGraph of each graph that has one.
 _KNOWN: weakref.WeakKeyDictionary[Any, LegacyGraph] = weakref.WeakKeyDictionary()
+#: The names of types in errors of sessions, where they are not those of NumPy.
+_DTYPES_OF_ERRORS = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 class LegacyGraph(tf2.Module):  # type: ignore[misc]
@@ -175,7 +177,7 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
             known = [name for name in names if name in variables and bool(variables[name].is_initialized())]
             return {name: variables[name].numpy() for name in known}
 
-    def function(self, fetches: Any, feeds: Sequence[Any] = (), *, late: bool = False) -> LegacyFunction:
+    def function(self, fetches: Any, feeds: Sequence[Any] = ()) -> LegacyFunction:
         """Make a function of what was a request.
 
         Args:
@@ -183,15 +185,16 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
                 dicts.
             feeds: The tensors that are fed, in the order in which the function takes their values; or tuples and
                 lists of such, as the state of a recurrent cell, whose values are structured in the same way.
-            late: Whether a part of the graph that cannot become TensorFlow 2, and a placeholder that is needed and not
-                fed, are errors of the calls: the latter ``tf.errors.InvalidArgumentError``, as in a session.
+
+        A placeholder that is needed and not fed is an error of the calls, as in a session:
+        ``tf.errors.InvalidArgumentError``.
 
         Raises:
-            ConversionError: A part of the graph cannot become TensorFlow 2, or needs what is not fed; ``nodes`` names
-                it. Where a truth value is fed, some are found by the first call.
+            ConversionError: A part of the graph cannot become TensorFlow 2; ``nodes`` names it. Where a truth value is
+                fed, some are found by the first call.
             UsageError: A fetch or a feed is nothing of this graph.
         """
-        return LegacyFunction(self, fetches, feeds, late=late)
+        return LegacyFunction(self, fetches, feeds)
 
     @classmethod
     def current(cls) -> LegacyGraph | None:
@@ -228,7 +231,7 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
         with self._lock:
             found = self._functions.get(key)
             if found is None:
-                found = self._functions[key] = self.function(fetches, list(feeds), late=True)
+                found = self._functions[key] = self.function(fetches, list(feeds))
         return found(*feeds.values())
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None) -> LegacyFunction:
@@ -397,7 +400,7 @@ class LegacyFunction:
     Thread-safety: safe to call from any thread.
     """
 
-    def __init__(self, legacy: LegacyGraph, fetches: Any, feeds: Sequence[Any], *, late: bool = False) -> None:
+    def __init__(self, legacy: LegacyGraph, fetches: Any, feeds: Sequence[Any]) -> None:
         where = "LegacyGraph.function()"
         self.legacy = legacy
         self.feeds = tuple(map(_in_parts, feeds))
@@ -417,15 +420,15 @@ class LegacyFunction:
         self._reads = _read_variables([*self.operations, *(each.op for each in self.tensors)], fed)
         self._unset = frozenset(self._reads)  # replaced as a whole: threads may be at it
         self._uses, self._writes = _variables_used([*self.operations, *(each.op for each in self.tensors)], fed)
-        self._wrong: ConversionError | None = None  # what calls raise
+        self._unfed: Any = None  # a placeholder that is needed and not fed: calls raise what a session does
         with private.context.eager_mode():
             if legacy.distribution is None:
                 try:
                     self._call_with(()).prepare()
                 except ConversionError as error:
-                    if not late:
+                    self._unfed = _unfed_placeholder(legacy, error)
+                    if self._unfed is None:
                         raise
-                    self._wrong = error
 
     def __call__(self, *values: Any) -> Any:
         """Compute the fetches.
@@ -460,8 +463,10 @@ class LegacyFunction:
             return self._compute(values, extras)
 
     def _compute(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-        if self._wrong is not None:
-            self._refuse()
+        if self._unfed is not None:
+            dtype = _DTYPES_OF_ERRORS.get(name := self._unfed.outputs[0].dtype.name, name)
+            text = f"You must feed a value for placeholder tensor '{self._unfed.name}' with dtype {dtype}"
+            raise tf.errors.InvalidArgumentError(self._unfed.node_def, self._unfed, text)
         if self._writes:  # the others read what there is: with several workers, only changes are made by all
             self.legacy.settle(self._uses)
         if self._changes != self.legacy.changes:
@@ -473,19 +478,6 @@ class LegacyFunction:
         call = self._call_with(tuple([tensor.name for tensor in extras]))
         made = call(**dict(zip(call.inputs, values, strict=True)))
         return [made[name].numpy() for name in call.outputs]
-
-    def _refuse(self) -> None:
-        """Raise what was found when this was made; of a placeholder that is not fed, what a session raises."""
-        assert self._wrong is not None
-        for name in filter(self.legacy.has, getattr(self._wrong, "nodes", ())):
-            node = self.legacy.graph.get_operation_by_name(name)
-            if node.type in ("Placeholder", "PlaceholderV2"):
-                dtype = {"float32": "float", "float64": "double"}.get(
-                    node.outputs[0].dtype.name, node.outputs[0].dtype.name
-                )
-                text = f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype}"
-                raise tf.errors.InvalidArgumentError(node.node_def, node, text) from self._wrong
-        raise self._wrong
 
     def packed(self, values: Sequence[Any], computed: Sequence[Any]) -> Any:
         """Put the values of feeds and computed tensors into the structure of the fetches."""
@@ -514,6 +506,12 @@ class LegacyFunction:
             make = GraphFunction if distribution is None else distribution.make
             self._calls[extras] = make("function", parts, inputs, outputs, effects)
         return self._calls[extras]
+
+
+def _unfed_placeholder(legacy: LegacyGraph, error: ConversionError) -> Any:
+    """The placeholder that is missing among the feeds, where that is the error; else None."""
+    operations = [legacy.graph.get_operation_by_name(name) for name in getattr(error, "nodes", ()) if legacy.has(name)]
+    return next((each for each in operations if each.type in ("Placeholder", "PlaceholderV2")), None)
 
 
 def _refuse_unset(variables: Mapping[str, Any]) -> None:

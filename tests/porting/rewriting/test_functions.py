@@ -394,7 +394,7 @@ CASES = {
             x = tf.compat.v1.placeholder(tf.float32)
             y = tf.square(x)
             saver = porting.LegacySaver()
-            run_y = legacy.function(y, late=True)
+            run_y = legacy.function(y)
         with legacy:
             writer = tf.compat.v1.summary.FileWriter('logs', legacy.graph)
         saver.restore(legacy, 'a')
@@ -544,14 +544,14 @@ CASES = {
         def local():
             with legacy:
                 y = tf.negative(x)
-            run_y_3 = legacy.function(y, late=True)
+            run_y_3 = legacy.function(y)
             print(run_y_3())
         legacy = porting.LegacyGraph()
         with legacy:
             x = tf.compat.v1.placeholder(tf.float32)
             y = tf.square(x)
             run_y = legacy.function(y, feeds=[x])
-            run_y_2 = legacy.function(y, late=True)
+            run_y_2 = legacy.function(y)
         show(1.0)
         for each in [listed]:
             each(legacy)
@@ -571,7 +571,7 @@ CASES = {
         """,
         """
         def ask():
-            run_z = legacy.function(z, late=True)
+            run_z = legacy.function(z)
             return run_y(), run_z()
         legacy = porting.LegacyGraph()
         with legacy:
@@ -580,7 +580,7 @@ CASES = {
             print(1)
             y = tf.square(x)
             z = tf.negative(y)
-            run_y = legacy.function(y, late=True)
+            run_y = legacy.function(y)
         ask()
         """,
     ),
@@ -1155,43 +1155,6 @@ def test_a_data_set_is_mapped_where_it_is_made() -> None:
     for mapped in ("map(tf.square)", "filter(lambda v: v > 0.0)"):
         text = f"{made.replace('MAPPED', mapped)}sess = {SESSION}\nprint(sess.run(z))\n"
         assert f"    ds = ds.{mapped}.batch(1)\n" in in_block(text)
-
-
-UNFED = """import tensorflow as tf
-class Net(object):
-    def __init__(self):
-        self.x = tf.placeholder(tf.float32, [])
-        self.keep = tf.placeholder(tf.float32, [])
-        self.h = self.x * 2.0
-        self.y = self.h * self.keep
-def build():
-    a = tf.placeholder(tf.float32, [])
-    return a, a + 1.0
-net = Net()
-a, b = build()
-tf.summary.scalar('b', b)
-merged = tf.summary.merge_all()
-with tf.Session() as sess:
-    print(REQUEST)
-"""
-
-
-@pytest.mark.parametrize(
-    ("request_text", "is_late"),
-    [
-        ("sess.run(net.h, {net.x: 1.0})", False),
-        ("sess.run(net.y, {net.x: 1.0, net.keep: 2.0})", False),
-        ("sess.run(net.y, {net.h: 1.0, net.keep: 2.0})", False),
-        ("sess.run(net.y, {net.x: 1.0})", True),
-        ("sess.run([net.h, b], {net.x: 1.0})", True),
-        ("sess.run(b)", True),
-        ("sess.run(b, {a: 1.0})", False),
-        ("sess.run(merged, {net.x: 1.0})", True),
-        ("sess.run(tf.global_variables_initializer())", False),
-    ],
-)
-def test_a_request_that_may_lack_a_feed_says_so_when_it_is_called(request_text: str, is_late: bool):
-    assert ("late=True" in after(UNFED.replace("REQUEST", request_text))) == is_late
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from .file_plan import NEW_GRAPH, FilePlan
 from .graph_code import GraphCode, called_name, own_nodes
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
-from .unfed import unfed
 
 __all__ = ["RUNNERS", "planned"]
 
@@ -552,16 +551,11 @@ class _ScopePlan:
         if name is None or (branch is not None and branch not in self.file.around(call)):
             name = self._function_name(request.fetches)
             self._functions[known] = name, next(self._branches(place), None)
-            feeding = self._feeding(request, keys, fed)
+            feeding = f", feeds=[{fed}]" if fed else ""
             self._define(f"{name} = {self.legacy}.function({fetched}{feeding})", request, keys, place)
         self.plan.replace(call, f"{name}({given})")
         self.plan.places.append((call, f"a request: {name}()"))
         return False
-
-    def _feeding(self, request: Request, keys: list[ast.expr], fed: str) -> str:
-        """The arguments of a function beside its fetches."""
-        lacks = unfed(self.code).may_lack(request.fetches, keys)
-        return (f", feeds=[{fed}]" if fed else "") + (", late=True" if lacks else "")
 
     def _made_outside(self, request: Request, keys: list[ast.expr], given: str) -> bool:
         """Have the function of a request made where the graph is, once, instead of at each call of this function."""
@@ -577,7 +571,7 @@ class _ScopePlan:
         if name is None:
             name = home._function_name(request.fetches)
             home._functions[fetched, fed, -1] = name, None
-            feeding = self._feeding(request, keys, fed)
+            feeding = f", feeds=[{fed}]" if fed else ""
             self.plan.put_behind(built, f"{name} = {home.legacy}.function({fetched}{feeding})")
         self.plan.replace(request.call, f"{name}({given})")
         self.plan.places.append((request.call, f"a request: {name}()"))
