@@ -41,8 +41,6 @@ def test_what_becomes_of_the_child(monkeypatch: pytest.MonkeyPatch, program: str
     assert str(caught.value).startswith(f"a.pb cannot be loaded and run here: {said}") or said in str(caught.value)
 
 
-
-
 def test_nothing_beside_the_model_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("json", "resource", "numpy", "tf1sessions"):
