@@ -80,6 +80,7 @@ with tf.Graph().as_default() as graph:
     tf.write_file("z", x, name="writes")
 pathlib.Path("risky.pb").write_bytes(graph.as_graph_def().SerializeToString())
 call("risky", "risky.pb")
+call("trial", "risky.pb", "--trial")
 with tf.Graph().as_default() as graph:
     x = tf.placeholder(tf.float32, [None], name="x")
     tf.add(x, tf.reduce_sum(tf.fill([2**34], 1.0, name="large")), name="y")
@@ -238,6 +239,12 @@ def test_risks_and_unknown_operations_are_reported(calls: dict[str, Any]) -> Non
         "  WriteFile  writes to the file it is given: writes"
     ]
     assert "Operations that this TensorFlow does not have" in sections(calls["unknown"][1])
+
+
+def test_a_trial_without_a_result_is_no_pass(calls: dict[str, Any]) -> None:
+    code, out, err = calls["trial"]
+    assert code == 0 and out == calls["risky"][1]
+    assert err.splitlines()[-1].startswith("trial: the model gave no result: UnsafeModelError: ")
 
 
 def test_long_lists_are_cut(calls: dict[str, Any]) -> None:

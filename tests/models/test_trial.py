@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from support import PythonRun
+from support import PythonRun, wait_for
 
 from tf1sessions.errors import ModelFileError
 from tf1sessions.models import trial
@@ -21,18 +23,45 @@ from tf1sessions.models import trial
         ("raise MemoryError", "it needs more than 4,096 MB of memory"),
         ("import os, sys; sys.stderr.write('std::bad_alloc'); sys.stderr.flush(); os.abort()", "more than 4,096 MB"),
         ("", None),
-        ("raise ValueError('an error that loading it here gives, too')", None),
+        (
+            "import json, sys; print('note', json.dumps(['an error']), sep='\\n', file=sys.stderr); sys.exit(3)",
+            "an error",
+        ),
+        ("raise ImportError('nothing was tried')", "it could not be tried (ImportError: nothing was tried)"),
     ],
 )
 def test_what_becomes_of_the_child(monkeypatch: pytest.MonkeyPatch, program: str, said: str | None) -> None:
     monkeypatch.setattr(trial, "_PROGRAM", program)
     limit = 1.0 if said is not None and "longer" in said else 60.0
-    if said is None:
-        trial.try_model("a.pb", {}, limit_secs=limit)
+    if said in (None, "an error"):
+        assert trial.try_model("a.pb", {}, limit_secs=limit) == said
         return
     with pytest.raises(ModelFileError) as caught:
         trial.try_model("a.pb", {}, limit_secs=limit)
     assert str(caught.value).startswith(f"a.pb cannot be loaded and run here: {said}") or said in str(caught.value)
+
+
+def test_nothing_beside_the_model_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("json", "resource", "numpy", "tf1sessions"):
+        Path(f"{name}.py").write_text(f"open('{name} was run', 'w')\n")
+    Path("nothing.pbtxt").write_text('node { name: "nothing" op: "NoOp" }')
+    trial.try_model("nothing.pbtxt", {})
+    assert not list(tmp_path.glob("*was run"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where the parent's end is seen")
+def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    waits = trial._PROGRAM.partition("import json\n")[0]
+    waits += f"import threading; open({str(begun)!r}, 'w').close(); threading.Event().wait()\n"
+    program = f"from tf1sessions.models import trial\ntrial._PROGRAM = {waits!r}\ntrial.try_model('a.pb', {{}})"
+    with subprocess.Popen([sys.executable, "-c", program]) as parent:
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+        wait_for(begun.exists, "the child to be there")
+        child = int(children.read_text())
+        parent.kill()
+    wait_for(lambda: not Path(f"/proc/{child}").exists(), "the child to end")
 
 
 def test_memory_that_only_a_run_asks_for(run_python: PythonRun, tmp_path: Path) -> None:

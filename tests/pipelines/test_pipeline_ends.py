@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tensorflow
 from crash_table import ACTORS, BESIDE, PRODUCERS, STATES, TEXT, Actor, Scene
 from forced import (
     DEADLINE,
@@ -652,6 +653,66 @@ def test_an_end_of_a_sinks_own_run_is_its_error_and_can_be_skipped(gs: Any) -> N
         pipe.sink("pair", q, lambda item: pairs.append((int(item), int(gs.run(following)))), on_error="skip")
     assert pairs == [(0, 0), (1, 1)]
     assert pipe.statistics().stages["pair"].skipped == 3
+
+
+def _cropped(image: Any, box: Any) -> Any:
+    """The first pixel of an image; an OutOfRangeError unless ``box``, the number of the image, is 0."""
+    return tf.reduce_sum(tf.image.crop_and_resize(image, [[0.0, 0.0, 1.0, 1.0]], [box], [1, 1]))
+
+
+def _nested(image: Any, box: Any) -> Any:
+    @tensorflow.function
+    def inner(image: Any, box: Any) -> Any:
+        return _cropped(image, box)
+
+    return tf.ensure_shape(inner(image, box), ())
+
+
+def _restored(folder: Path) -> Any:
+    """The value of a checkpoint whose data file is cut off: TensorFlow reads less than there should be."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.get_variable("v", initializer=[1.0] * 100)
+        sess.run(tf.global_variables_initializer())
+        saved = tf.train.Saver().save(sess, str(folder / "cut"))
+    data = Path(f"{saved}.data-00000-of-00001")
+    data.write_bytes(data.read_bytes()[:10])
+    return tf.raw_ops.RestoreV2(prefix=saved, tensor_names=["v"], shape_and_slices=[""], dtypes=[tf.float32])[0]
+
+
+@pytest.mark.parametrize("made_by", [_cropped, _nested])
+@pytest.mark.parametrize("policy", ["stop", "skip"])
+def test_an_operation_that_hands_out_nothing_does_not_end_a_stage(gs: Any, made_by: Any, policy: str) -> None:
+    boxes, found = [0, 0, 1, 0, 0], []
+    with pytest.raises(StageError) if policy == "stop" else contextlib.nullcontext() as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            q = pipe.queue("q", dtypes=[tf.float32, tf.int32], shapes=[(1, 2, 2, 1), ()])
+            pipe.source(q, [([[[[1.0], [1.0]], [[1.0], [1.0]]]], box) for box in boxes])
+            found = [float(item) for item in pipe.items(pipe.stage("crop", made_by, q, on_error=policy))]
+    if caught is not None:
+        assert caught.value.stage == "crop" and "box_ind" in str(caught.value.__cause__)
+    else:
+        assert found == [1.0] * 4 and pipe.statistics().stages["crop"].skipped == 1
+
+
+@pytest.mark.parametrize("way", ["a run in a generator", "an operation", "an eager operation"])
+def test_a_file_that_is_cut_off_does_not_end_a_source(gs: Any, tmp_path: Path, way: str) -> None:
+    value = tf.ensure_shape(_restored(tmp_path), (100,))
+
+    def produced() -> Iterator[Any]:
+        yield gs.run(value)
+
+    def computed() -> Iterator[Any]:
+        with tensorflow.init_scope():
+            image, box = tensorflow.ones([1, 2, 2, 1]), tensorflow.ones([1, 4])
+            yield tensorflow.image.crop_and_resize(image, box, [1], [1, 1]).numpy()
+
+    made = {"an operation": value, "an eager operation": computed}.get(way, produced)
+    with pytest.raises(StageError) as caught:
+        with t1.QueuePipeline(gs) as pipe:
+            q = pipe.queue("q", dtypes=[tf.float32], shapes=[(100,)])
+            pipe.source(q, made, name="fails")
+            assert list(pipe.items(q)) == []
+    assert caught.value.stage == "fails" and isinstance(caught.value.__cause__, tf.errors.OutOfRangeError)
 
 
 @pytest.mark.parametrize("way", ["a run in a generator", "an operation that calls Python"])

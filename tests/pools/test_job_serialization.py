@@ -18,6 +18,7 @@ from tf1sessions.pools import function_pickles
 from tf1sessions.pools.function_pickles import FunctionPickles, FunctionReader
 from tf1sessions.pools.job_serialization import is_plain, pack_message, read_message
 from tf1sessions.pools.mapping import Chunk
+from tf1sessions.pools.packing import pack, unpack
 from tf1sessions.pools.shared_status import MOST_JOBS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -329,3 +330,17 @@ class Number(int):
 )
 def test_values_that_need_a_closer_look(value):
     assert not is_plain(value, 100)
+
+
+def test_the_program_s_module_in_a_spawned_child_goes_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Multiprocessing gives it a name there that a worker of a pool in that child does not know."""
+    module: Any = types.ModuleType("__mp_main__")
+    exec("def twice(value): return 2 * value", module.__dict__)
+    monkeypatch.setitem(sys.modules, "__mp_main__", module)
+    try:
+        packed = pack(module.twice, math.inf)
+    finally:
+        if "__mp_main__" in cloudpickle.list_registry_pickle_by_value():
+            cloudpickle.unregister_pickle_by_value(module)
+    monkeypatch.delitem(sys.modules, "__mp_main__")
+    assert unpack(b"".join(packed.stream), [])(3) == 6

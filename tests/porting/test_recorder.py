@@ -259,6 +259,27 @@ print("went on")
         assert trace.ended["how"] == "done"
 
 
+def test_a_signal_ends_a_child_as_without_the_recorder(record: Any) -> None:
+    """Also one that waits in a call in C, as a session does after a fork, where no handler of Python would run."""
+    fork = """import ctypes, os, signal
+reading, writing = os.pipe()
+pid = os.fork()
+if not pid:
+    lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
+    lock(mutex)
+    signal.alarm(20)
+    os.write(writing, b"ready")
+    lock(mutex)
+os.read(reading, 5)
+os.kill(pid, signal.SIGTERM)
+print(os.waitpid(pid, 0)[1] == signal.SIGTERM)
+"""
+    done = record(RUN + fork)
+    assert (done.returncode, done.stdout) == (0, "0.0\nTrue\n"), done
+    with record.trace() as trace:
+        assert trace.ended["how"] == "done"
+
+
 def test_several_signals_at_once_are_one_end(record: Any) -> None:
     """A terminal that is closed sends SIGHUP from its shell and from the kernel, and SIGTERM comes after it."""
     done = record(

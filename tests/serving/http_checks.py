@@ -13,6 +13,7 @@ import struct
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -327,9 +328,13 @@ def check_kserve_without_a_client() -> None:
             {"datatype": "FP64"}, {"shape": [3]}, {"shape": [-1]}, {"shape": "a"}, {"name": "z"}, {"data": [1.0]},
             {"data": [[1.0], 2.0]}, {"data": ["a", "b"]}, {"data": None}, {"shape": [2**50]},
             {"parameters": {"binary_data_size": 8}}, {"parameters": 1}, {"parameters": {"binary_data_size": -1}},
+            {"parameters": {"shared_memory_region": "r"}}, {"data": [[1.0, 2.0]]},
         ):  # fmt: skip
             status, found = ask(server, "/v2/models/half/infer", {"inputs": [{**one, **wrong}]})
             assert status == 400 and found["error"], (wrong, status, found)
+        output = {"name": "y", "parameters": {"shared_memory_region": "r", "shared_memory_byte_size": 8}}
+        status, found = ask(server, "/v2/models/half/infer", {"inputs": [one], "outputs": [output]})
+        assert status == 400 and "shared-memory" in found["error"], (status, found)
         head = b'{"inputs":[{"name":"x","datatype":"FP32","shape":[1],"parameters":{"binary_data_size":4}}]}'
         data = struct.pack("<f", 4.0)
         length = {"Inference-Header-Content-Length": str(len(head))}
@@ -341,6 +346,32 @@ def check_kserve_without_a_client() -> None:
         for wrong_length in ("-1", "9999", "a", "9" * 30):
             length = {"Inference-Header-Content-Length": wrong_length}
             assert ask(server, "/v2/models/half/infer", head + data, **length)[0] == 400
+
+
+def check_kserve_of_lists_in_lists_and_of_bytes() -> None:
+    """Values are put nowhere but where their lists say, and bytes that are no text are not given as other ones."""
+    frozen()
+    with serving({"several": SEVERAL}) as server:
+
+        def asked(number: Any, text: bytes = b"\xff", *, binary: bool = True) -> tuple[int, Any]:
+            packed = struct.pack("<I", len(text)) + text
+            inputs: list[Any] = [
+                {"name": "text", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": len(packed)}},
+                {"name": "number", "datatype": "INT32", "shape": [1, 2], "data": number},
+                {"name": "yes", "datatype": "BOOL", "shape": [1], "data": [True]},
+            ]
+            outputs = [{"name": "text_bytes", "parameters": {"binary_data": binary}}]
+            head = json.dumps({"inputs": inputs, "outputs": outputs}).encode()
+            length = {"Inference-Header-Content-Length": str(len(head))}
+            return ask(server, "/v2/models/several/infer", head + packed, **length)
+
+        for number in ([1, 2], [[1, 2]]):
+            assert asked(number)[0] == 200
+        for number in ([[1], [2]], [[1, 2, 3]], [[[1, 2]]], [[1, 2], []]):
+            assert asked(number)[0] == 400, number
+        assert asked([1, 2], "\u00e9".encode(), binary=False)[1]["outputs"][0]["data"] == ["\u00e9"]
+        status, found = asked([1, 2], binary=False)
+        assert status == 400 and "'text_bytes'" in found["error"], (status, found)
 
 
 def check_kserve_s_own_client() -> None:

@@ -363,6 +363,42 @@ def check_a_client_in_a_forked_child() -> None:
         assert client(x=[1.0])["y"].tolist() == [2.5]
 
 
+def check_a_forked_child_ends_no_server() -> None:
+    server = _server()
+    with _client() as client:
+        client(x=[1.0])
+        child = os.fork()
+        if not child:
+            signal.alarm(30)  # of an end that would wait for ever
+            try:
+                with server:  # as in a child that leaves the block by sys.exit()
+                    pass
+                os._exit(0)
+            except BaseException:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert client(x=[1.0])["y"].tolist() == [2.5]
+
+
+def check_a_server_whose_owner_is_killed_beside_a_forked_child() -> None:
+    program = (
+        "import os, signal, sys, tf1sessions as t1\n"
+        "server = t1.SessionServer({'half': 'half'})\n"
+        "child = os.fork()\n"
+        "if child:\n"
+        "    print(server.pid, child, flush=True)\n"
+        "signal.pause()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        pid, child = map(int, owner.stdout.readline().split())
+        owner.kill()
+    try:
+        wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the server to end")
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
 def check_deadlines() -> None:
     with _client() as client:
         first = client.request("wait").submit()
@@ -605,8 +641,15 @@ def check_nothing_is_left() -> None:
         server = _SERVERS.pop("server")
         client = server.client()
         client(x=[1.0])
+        child, process = os.fork(), server._process
+        if not child:  # it has what the server's process reads its owner's end from, and keeps that from nothing
+            signal.pause()
+            os._exit(0)
         server.close()
         server.close()
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert process.returncode == 0, process.returncode  # it was not killed
         assert not os.path.exists(server.address)
         raises(PeerGoneError, lambda: client(x=[1.0]))
         client.close()

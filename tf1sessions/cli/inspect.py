@@ -63,8 +63,8 @@ def inspect(model: str, as_json: bool, page: str | None, tags: str | None, signa
 
     chosen = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
     artifact = read(model, chosen)
-    if trial:
-        try_model(model, {"tags": chosen, "signature": signature})
+    if trial and (error := try_model(model, {"tags": chosen, "signature": signature})) is not None:
+        click.echo(f"trial: the model gave no result: {printable(error)}", err=True)
     found = look_into(artifact, signature)
     if page is not None:
         write_page(page, html_page(artifact, found), [model])

@@ -13,14 +13,25 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tf1sessions.errors import ModelFileError
 
 __all__ = ["try_model"]
 
+#: Finds this package as it is found here, and not a file beside the model that has the name of a module. It ends with
+#: the process that has started it, even where that is killed. Without an error of its own it says how far it came.
 _PROGRAM = """
-import json, sys
+import os, sys
+sys.path[:] = [entry for entry in sys.path if entry]
+if sys.platform == "linux":
+    import ctypes
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+    if os.getppid() != int(sys.argv[2]):
+        sys.exit(1)
+sys.path.append(sys.argv[1])
+import json
 options = json.load(sys.stdin)
 try:
     import resource
@@ -28,27 +39,32 @@ except ImportError:  # not a Unix
     resource = None
 import tf1sessions.models.model as models
 if resource is not None:  # beyond what TensorFlow itself takes
-    resource.setrlimit(resource.RLIMIT_DATA, (options["limit_bytes"], options["limit_bytes"]))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    limit = options["limit_bytes"] if hard == resource.RLIM_INFINITY else min(options["limit_bytes"], hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 import numpy as np
-with models.load(options["path"], **options["load"]) as model:
-    given = {}
-    for name, spec in model.inputs.items():
-        if not spec.optional and spec.dtype.base_dtype.is_numpy_compatible:
-            dims = () if spec.shape is None or spec.shape.rank is None else [dim or 1 for dim in spec.shape.as_list()]
-            given[name] = np.zeros(dims, spec.dtype.base_dtype.as_numpy_dtype)
-    try:
+try:
+    with models.load(options["path"], **options["load"]) as model:
+        given = {}
+        for name, spec in model.inputs.items():
+            dtype, known = spec.dtype.base_dtype, spec.shape is not None and spec.shape.rank is not None
+            if not spec.optional and dtype.is_numpy_compatible:
+                dims = [dim or 1 for dim in spec.shape.as_list()] if known else ()
+                given[name] = np.zeros(dims, dtype.as_numpy_dtype)
         model(given)
-    except MemoryError:
+except MemoryError:
+    sys.exit(9)
+except Exception as error:  # zeros may be no input for it; what loading gives here, too
+    if type(error).__name__ == "ResourceExhaustedError":
         sys.exit(9)
-    except Exception as error:  # zeros may be no input for it
-        if type(error).__name__ == "ResourceExhaustedError":
-            sys.exit(9)
+    print(json.dumps([type(error).__name__ + ": " + str(error)]), file=sys.stderr)
+    sys.exit(3)
 """
 
 
 def try_model(
     path: str | os.PathLike[str], load: Mapping[str, Any], *, limit_mb: int = 4096, limit_secs: float = 120.0
-) -> None:
+) -> str | None:
     """Loads a model in a child process and runs it once.
 
     Args:
@@ -57,16 +73,18 @@ def try_model(
         limit_mb: How much memory (MiB) the child may have, with what TensorFlow itself takes, about 1,000.
         limit_secs: How long all of it may take, with TensorFlow's own start.
 
+    Returns:
+        None; or the error that the model gave in place of a result, which is left to the caller.
+
     Raises:
-        ModelFileError: The child was ended by a signal, needed more memory or more time. Any other error of the model
-            is left to the caller, which will meet it.
+        ModelFileError: The child was ended by a signal, needed more memory or more time, or could not try the model.
 
     Safe to call from any thread.
     """
     options = {"path": os.fspath(path), "load": dict(load), "limit_bytes": limit_mb * 2**20}
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM],
+            [sys.executable, "-c", _PROGRAM, str(Path(__file__).parents[2]), str(os.getpid())],
             env=os.environ | {"PYTHONINSPECT": ""},  # with which its exit code would be another
             input=json.dumps(options).encode(),
             stdout=subprocess.DEVNULL,
@@ -77,11 +95,16 @@ def try_model(
     except subprocess.TimeoutExpired:
         what = f"it takes longer than {limit_secs:g} s"
     else:
-        if done.returncode >= 0 and done.returncode != 9 and b"MemoryError" not in done.stderr:
-            return
+        if done.returncode == 0:
+            return None
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        if done.returncode == 3:
+            return str(json.loads(last)[0])
         what = f"it needs more than {limit_mb:,} MB of memory"
         if done.returncode < 0 and b"bad_alloc" not in done.stderr:
             what = f"it ends the process by {signal.Signals(-done.returncode).name}"
+        elif done.returncode > 0 and done.returncode != 9 and b"MemoryError" not in done.stderr:
+            what = f"it could not be tried ({last})"
     raise ModelFileError(
         f"{os.fspath(path)} cannot be loaded and run here: {what}",
         where="a trial in a process of its own",

@@ -11,6 +11,7 @@ Queues, and the threads that fill and empty them::
 Files::
 
     retry_safety.py      which requests may be run twice
+    input_ends.py        which operations can be at the end of an input
     row_states.py        where a tensor may have the rows of a batch
     row_rules.py         what each type of operation makes of them
     row_independence.py  which fetches are computed row by row

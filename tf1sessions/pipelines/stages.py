@@ -16,6 +16,7 @@ from typing import Any
 from tf1sessions.errors import ConfigError
 from tf1sessions.pipelines.blocks import BlockReader
 from tf1sessions.pipelines.coordinator import is_consequence
+from tf1sessions.pipelines.input_ends import may_end_input
 from tf1sessions.pipelines.queues import PipelineQueue, short
 from tf1sessions.runtime import tf
 from tf1sessions.sessions.watchdog import raised_by_tensorflow
@@ -113,10 +114,10 @@ class StageThread:
         """Whether an error is the end of its input.
 
         That is an OutOfRangeError of its own run, of a session that its producer or an adopted thread runs, or of a
-        queue that was closed; not one that a Python function of the program raises. An operation that calls Python
-        ends a source, by StopIteration, and nothing that reads a queue.
+        queue that was closed; not one that a Python function of the program raises, or an operation that hands out
+        nothing. An operation that calls Python ends a source, by StopIteration, and nothing that reads a queue.
         """
-        if not isinstance(error, _OutOfRange):
+        if not may_end_input(error, self.stage.pipeline.session.graph):
             return False
         if error is self.run_end:
             return not self.stage.reads or error.op is None or "PyFunc" not in error.op.type  # type: ignore[attr-defined]

@@ -63,6 +63,10 @@ def pack(obj: Any, in_band: float) -> Packed:
     Raises:
         Exception: What pickling raises: ``TypeError``, ``pickle.PicklingError`` and others.
     """
+    # What multiprocessing calls the program's module in a child that it has spawned: no other process can import that.
+    main = sys.modules.get("__mp_main__")
+    if main is not None and main.__name__ == "__mp_main__":
+        cloudpickle.register_pickle_by_value(main)
     packed = Packed()
     _Pickler(packed, _Buffers(packed, in_band)).dump(obj)
     return packed

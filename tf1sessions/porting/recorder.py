@@ -1325,7 +1325,11 @@ def _watch_signals(unheard):
         if found not in (writing, value):
             signal.set_wakeup_fd(found)  # the program has one of its own by now
 
-    os.register_at_fork(after_in_child=lambda: put_back(-1))  # what a child hears is not meant for the program
+    def forked():  # what a child hears is not meant for the program; it ends as it does without a recorder
+        put_back(-1)
+        _replace_handlers(_terminate, signal.SIG_DFL)
+
+    os.register_at_fork(after_in_child=forked)
 
     def watch():
         while True:

@@ -120,6 +120,8 @@ def _parameters(holder: Mapping[str, Any]) -> Mapping[str, Any]:
     found = holder.get("parameters", {})
     if not isinstance(found, dict):
         raise RequestError("'parameters' is no object")
+    if "shared_memory_region" in found:  # of an output it would stay as it was, with what is of an earlier request
+        raise RequestError("the shared-memory extensions are not supported")
     name = found.get("signature_name")
     if name is not None and not isinstance(name, str):
         raise RequestError("the parameter 'signature_name' is no string")
@@ -179,21 +181,27 @@ def _shape_of(given: Mapping[str, Any], spec: TensorSpec) -> tuple[list[int], in
 
 def _of_json(given: Mapping[str, Any], known: json_arrays.JsonInput) -> NDArray[Any]:
     shape, count = _shape_of(given, known.spec)
-    flat = _flat(given.get("data"))
+    flat, nested = _flat(given.get("data"))
     if len(flat) != count:
         raise RequestError(f"the input {known.spec.name!r} has {len(flat)} values, and its shape {shape} has {count}")
+    if nested not in ([count], shape):
+        raise RequestError(f"'data' of the input {known.spec.name!r} has the shape {nested}, and 'shape' is {shape}")
     return known.array(flat).reshape(shape)
 
 
-def _flat(data: Any) -> list[Any]:
+def _flat(data: Any) -> tuple[list[Any], list[int]]:
+    """All values of lists in lists, and the shape that these have."""
     if not isinstance(data, list):
         raise RequestError("'data' of an input is no list")
     flat: list[Any] = data
+    shape = [len(flat)]
     while flat and isinstance(flat[0], list):
-        if not all(isinstance(each, list) for each in flat):
+        size = len(flat[0])
+        if not all(isinstance(each, list) and len(each) == size for each in flat):
             raise RequestError("'data' of an input is ragged")
+        shape.append(size)
         flat = [value for each in flat for value in each]
-    return flat
+    return flat, shape
 
 
 def _of_bytes(given: Mapping[str, Any], spec: TensorSpec, data: bytes) -> NDArray[Any]:
@@ -245,15 +253,20 @@ def _encode(
             one["parameters"] = {"binary_data_size": len(data)}
             pieces.append(data)
         else:
-            one["data"] = _json_data(array)
+            one["data"] = _json_data(name, array)
         listed.append(one)
     head = json_arrays.encoded({**header, "outputs": listed})
     return EncodedAnswer(b"".join([head, *pieces]), len(head) if pieces else None)
 
 
-def _json_data(array: NDArray[Any]) -> list[Any]:
+def _json_data(name: str, array: NDArray[Any]) -> list[Any]:
     flat = array.reshape(-1)
     if array.dtype.kind in "OS":
-        return [each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each) for each in flat.tolist()]
+        try:
+            return [each.decode() if isinstance(each, bytes) else str(each) for each in flat.tolist()]
+        except UnicodeDecodeError:
+            raise RequestError(
+                f"the output {name!r} has bytes that are no text: ask for it with the parameter binary_data"
+            ) from None
     values: list[Any] = (flat if array.dtype.kind in "biuf" else flat.astype(np.float32)).tolist()
     return values

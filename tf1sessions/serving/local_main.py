@@ -2,7 +2,7 @@
 
 ::
 
-    owner (session_server.py) ── stdin: the specification, and then nothing until it ends ──▶ main()
+    owner (session_server.py) ── stdin: the specification, and at the end a byte, or none ──▶ main()
                               ◀── a line of JSON on the descriptor that it names: ready, or why not
 """
 
@@ -25,7 +25,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Serve until stdin ends."""
+    """Serve until the owner says that it is over, or stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's, which then ends this process
     stdin = os.fdopen(os.dup(0), "rb", buffering=0)
     answer = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
@@ -40,8 +40,7 @@ def main() -> None:
             _serve(spec, stack)
             print(json.dumps({"ready": os.getpid()}), file=answer, flush=True)
             answer.close()
-            while stdin.read(1):
-                pass
+            stdin.read(1)  # the owner's word, or the end of it
         shutil.rmtree(spec["folder"], ignore_errors=True)  # the owner has gone, or does the same
     except BaseException as error:
         if not answer.closed:

@@ -4,6 +4,9 @@
 
     this process: SessionServer ── stdin ──▶ local_main.py in a process of its own ◀── socket ── SessionClients
           └─ a thread waits for its end, and starts it again under restart=True
+
+A forked child of this process has stdin's other end as well: it lets go of that at once, or the server would go on when
+its owner has died. Only the process that has made a server ends it.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +40,8 @@ logger = logging.getLogger("tf1sessions.serving")
 _QUICK_SECS = 5.0  # a server that ends sooner after its start has not started well; arbitrary
 _DECODED_BYTES = 8 << 30  # of a request; arbitrary, clients are this user's own
 _MOST_QUICK = 3  # in a row, after which it is not started again; arbitrary
+#: The servers that were not closed, by id(): not a set, as its change could be half done when another thread forks.
+_open: weakref.WeakValueDictionary[int, SessionServer] = weakref.WeakValueDictionary()
 
 
 class SessionServer:
@@ -105,6 +111,7 @@ class SessionServer:
             )
         chosen = tuple(_absolute(each) for each in chosen)
         self._start_secs, self._drain_secs, self._restart = start_secs, drain_secs, restart
+        self._owner = os.getpid()
         self._lock = threading.Lock()  # protects what stands below it
         self._closed = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -126,8 +133,10 @@ class SessionServer:
             self._message = pickle.dumps(whole)
             if restart:
                 open(os.path.join(self.address, RESTARTS), "w").close()
+            _open[id(self)] = self
             process = self._start()
         except BaseException:
+            _open.pop(id(self), None)
             shutil.rmtree(self.address, ignore_errors=True)
             raise
         self._watcher = threading.Thread(target=self._watch, args=(process,), name="tf1sessions-server", daemon=True)
@@ -149,7 +158,12 @@ class SessionServer:
         return SessionClient(self.address, **options)
 
     def close(self) -> None:
-        """Ends the server, after the requests that have begun; kills it past the deadline. May be called again."""
+        """Ends the server, after the requests that have begun; kills it past the deadline. May be called again.
+
+        In a forked child of the process that has made the server it does nothing.
+        """
+        if os.getpid() != self._owner:  # its lock may have been held at the fork
+            return
         with self._lock:
             self._closed = True
             process = self._process
@@ -157,6 +171,7 @@ class SessionServer:
             _end(process, self._drain_secs + 10.0)
         if self._watcher is not threading.current_thread():
             self._watcher.join()
+        _open.pop(id(self), None)
         shutil.rmtree(self.address, ignore_errors=True)
 
     def __enter__(self) -> SessionServer:
@@ -252,15 +267,30 @@ def _await_ready(answer: Any, secs: float) -> None:
 
 
 def _end(process: subprocess.Popen[bytes], secs: float) -> None:
-    """Ends a server by the end of its stdin, or by force when that takes too long."""
+    """Ends a server by a byte to its stdin, or by force when that takes too long."""
     if process.stdin is not None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # it has ended; another thread has closed it
+            os.write(process.stdin.fileno(), b".")  # not by the end alone: a process forked in C may have it as well
             process.stdin.close()
     try:
         process.wait(secs)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _let_go_in_child() -> None:
+    """Gives up, in a forked child, the ends of pipes by which servers see that their owner is there."""
+    for server in list(_open.values()):
+        process = server._process
+        if process is not None and process.stdin is not None and not process.stdin.closed:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, process.stdin.fileno(), inheritable=False)  # not closed: the number is still the file's
+            os.close(nowhere)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 def _absolute(model: Any) -> Any:
