@@ -19,7 +19,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,10 +35,9 @@ from support import in_thread, raises, wait_for
 from wrong_requests import fuzz_local
 
 import tf1sessions as t1
-from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError, WorkError, WorkerStartError
+from tf1sessions.errors import DeadlineError, PeerGoneError, UsageError, WorkError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
-from tf1sessions.serving import session_server
 from tf1sessions.serving.local_format import LocalFormatError, decode, send
 from tf1sessions.serving.local_handshake import make_key
 from tf1sessions.serving.settings import Limits
@@ -58,7 +56,7 @@ class Notes(logging.Handler):
         self.texts.append(record.getMessage())
 
 
-def _requests(gs: Any) -> dict[str, Any]:
+def all_requests(gs: Any) -> dict[str, Any]:
     tf = t1.tf1
     x, w = tf.placeholder(tf.float32, [None], name="x"), tf.get_variable("w", initializer=4.0)
     loss = tf.reduce_mean(tf.square(w * x))
@@ -102,7 +100,7 @@ def _server() -> Any:  # closed by the last check
     if "server" not in _SERVERS:
         if not os.path.exists("half"):
             export("half/1")
-        _SERVERS["server"] = t1.SessionServer({"half": "half"}, requests=_requests)
+        _SERVERS["server"] = t1.SessionServer({"half": "half"}, requests=all_requests)
     return _SERVERS["server"]
 
 
@@ -282,7 +280,7 @@ def check_strings_keep_the_zeros_at_their_ends() -> None:
 
 def check_training_steps() -> None:
     def training(gs: Any) -> dict[str, Any]:
-        return {name: each for name, each in _requests(gs).items() if name in ("step", "weight", "train_and_loss")}
+        return {name: each for name, each in all_requests(gs).items() if name in ("step", "weight", "train_and_loss")}
 
     with t1.SessionServer(requests=training) as server, server.client() as client:
         losses = [round(float(client.request("step")(x=[1.0])["loss"]), 3) for _ in range(3)]
@@ -380,25 +378,6 @@ def check_a_forked_child_ends_no_server() -> None:
         assert client(x=[1.0])["y"].tolist() == [2.5]
 
 
-def check_a_server_whose_owner_is_killed_beside_a_forked_child() -> None:
-    program = (
-        "import os, signal, sys, tf1sessions as t1\n"
-        "server = t1.SessionServer({'half': 'half'})\n"
-        "child = os.fork()\n"
-        "if child:\n"
-        "    print(server.pid, child, flush=True)\n"
-        "signal.pause()\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as owner:
-        assert owner.stdout is not None
-        pid, child = map(int, owner.stdout.readline().split())
-        owner.kill()
-    try:
-        wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the server to end")
-    finally:
-        os.kill(child, signal.SIGKILL)
-
-
 def check_deadlines() -> None:
     with _client() as client:
         first = client.request("wait").submit()
@@ -412,28 +391,6 @@ def check_deadlines() -> None:
         os.kill(server.pid, signal.SIGKILL)  # its request waits for long
         raises(PeerGoneError, first.result, 30)
     server.close()
-
-
-def check_a_function_that_goes_on_after_its_deadline() -> None:
-    """Its client hears of it from the server, on a connection that stays; the server says what still runs."""
-
-    def requests(gs: Any) -> dict[str, Any]:
-        notes = Notes()
-        logging.getLogger("tf1sessions.serving").addHandler(notes)
-        return {
-            "hold": lambda: wait_for(lambda: os.path.exists("let go"), "the client", 60) and None,
-            "notes": lambda: np.array(notes.texts),
-        }
-
-    with t1.SessionServer(requests=requests) as server, server.client() as client:
-        error = raises(DeadlineError, lambda: client.request("hold")(deadline_secs=0.2))
-        assert "'hold' did not end within 0.2 s, and goes on" in str(error), error
-        error = raises(DeadlineError, lambda: client.request("notes")(deadline_secs=0.2))
-        assert "waited for 'hold', which has run for" in str(error), error
-        assert len(client._free) == 1
-        Path("let go").touch()
-        first, last = client.request("notes")().tolist()
-        assert b"'hold' goes on after its 0.2 s" in first and b"'hold' has ended after" in last, (first, last)
 
 
 def check_a_client_that_dies() -> None:
@@ -456,70 +413,6 @@ def check_a_client_that_dies() -> None:
         wait_for(
             lambda: len(list(descriptors.iterdir())) <= before, "the descriptors of clients that died to be closed"
         )
-
-
-def check_a_server_without_shared_memory_and_one_that_dies() -> None:
-    with t1.SessionServer({"half": "half"}, requests=_requests) as server, server.client() as client:
-        client.request("limit")()
-        large = np.arange(1 << 20, dtype=np.float32)
-        assert np.array_equal(client(x=large)["y"], large / 2 + 2)
-        assert b"no shared memory can be had" in client.request("notes")().item()
-        asked = [client.request("wait").submit() for _ in range(3)]
-        wait_for(lambda: len(client._used) == 3, "the requests to be sent")
-        os.kill(server.pid, signal.SIGKILL)
-        for each in asked:
-            assert "whether it was run is not known" in str(raises(PeerGoneError, each.result, 30))
-        assert "cannot be reached" in str(raises(PeerGoneError, lambda: client(x=[1.0])))
-
-
-def check_a_server_that_is_started_again() -> None:
-    with (
-        t1.SessionServer({"half": "half"}, requests=_requests, restart=True) as server,
-        server.client(connect_secs=90.0) as client,
-    ):
-        before = server.pid
-        for channel in [client._connection(time.monotonic() + 30)[0] for _ in range(3)]:
-            client._give_back(channel)  # connections of the first server, all but one of which no call finds out about
-        raises(PeerGoneError, client.request("die"))
-        assert len(client._free) == 2
-        # its other connections end with it, which may be a little later: a request in between is lost with it
-        wait_for(lambda: not os.path.exists(f"/proc/{before}"), "the end of the first server")
-        assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
-        assert (server.starts, server.pid != before, len(client._free)) == (2, True, 1)
-
-
-def check_a_server_that_is_killed_before_it_is_ready_again() -> None:
-    """And then once more, where that is too often."""
-    lines: list[logging.LogRecord] = []
-    handler = logging.Handler()
-    handler.emit = lines.append  # type: ignore[assignment]
-    logging.getLogger("tf1sessions.serving").addHandler(handler)
-    with t1.SessionServer("half", restart=True) as server, server.client(connect_secs=90.0) as client:
-        for start in (2, 3):  # the second kill is before it is ready
-            os.kill(server.pid, signal.SIGKILL)
-            wait_for(lambda start=start: server.starts == start, f"start {start}")
-        assert client(x=[1.0], deadline_secs=90)["y"].tolist() == [2.5]
-        with mock.patch.multiple(session_server, _MOST_QUICK=1, _QUICK_SECS=1e6):
-            os.kill(server.pid, signal.SIGKILL)
-            server._watcher.join(60)
-        with t1.SessionClient(server.address) as other:  # whose connection is none of the last server's
-            assert "soon after three starts" in str(raises(PeerGoneError, lambda: other(x=[1.0])))
-        assert server.starts == 3
-    logging.getLogger("tf1sessions.serving").removeHandler(handler)
-    assert any("has ended soon after" in line.getMessage() for line in lines), lines
-
-
-def check_servers_that_do_not_start() -> None:
-    def fails(gs: Any) -> Any:
-        raise RuntimeError("no graph today")
-
-    assert "no graph today" in str(raises(WorkerStartError, lambda: t1.SessionServer(requests=fails)))
-    assert "nowhere.pb" in str(raises(WorkerStartError, lambda: t1.SessionServer("nowhere.pb")))
-    assert "neither" in str(raises(UsageError, t1.SessionServer))
-    wrong = raises(WorkerStartError, lambda: t1.SessionServer(requests=lambda gs: None))
-    assert "the function of requests= returned None" in str(wrong)
-    wrong = raises(WorkerStartError, lambda: t1.SessionServer(requests=lambda gs: {"a": 1}))
-    assert "'a' is 1" in str(wrong)
 
 
 def check_who_may_ask() -> None:
