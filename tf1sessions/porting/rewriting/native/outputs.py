@@ -17,6 +17,7 @@ from .unit import Unit, UnitRequest
 from .variables import is_local_variable, variable_name
 
 __all__ = [
+    "GRAPH_SEEDS",
     "check_initializations",
     "drop_resets",
     "is_traced",
@@ -26,7 +27,8 @@ __all__ = [
     "write_summaries",
 ]
 
-_GRAPH_SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed", "tf.random.set_seed"])
+#: Names of TensorFlow that give a graph a seed.
+GRAPH_SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed", "tf.random.set_seed"])
 _DRAWING = ("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial", "tf.nn.dropout", "tf.layers.dropout")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PARTS_OF_PATHS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
@@ -222,7 +224,7 @@ def _draws_again(unit: Unit, statement: ast.stmt) -> ast.stmt | None:
 
 def _has_seed(unit: Unit, item: Item) -> bool:
     """Whether requests draw random numbers in a statement, with a seed that is written there or that of the graph."""
-    has_seed = any(use.name in _GRAPH_SEEDS for use in unit.file.uses)
+    has_seed = any(use.name in GRAPH_SEEDS for use in unit.file.uses)
     for call in ast.walk(item.statement) if unit.is_moved(item) else ():
         symbol = unit.kinds.symbol(call.func) if isinstance(call, ast.Call) else None
         if (symbol or "").startswith(_DRAWING):
