@@ -312,6 +312,9 @@ class Unit:
                     raise NotPossible(
                         request.statement or self.made, f"A request feeds {name!r}, which is no placeholder"
                     )
+            for value in (each for call in request.calls for each in call.args):
+                if isinstance(value, ast.Constant) and value.value is None:
+                    raise NotPossible(value, "A request feeds None, which a session takes for NaN")
 
     def _drop_updates(self) -> None:
         """Keras's layers update their moving averages when they are called with ``training=True``."""
