@@ -483,6 +483,7 @@ STATE_PROGRAMS = {
         folder = tempfile.mkdtemp()
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
+            print(sess.run(w * 2.0).shape)
             for i in [1, 2, 1, 10, 3]:
                 saver.save(sess, os.path.join(folder, 'a_%d' % i))
                 all_saver.save(sess, os.path.join(folder, 'b_%d' % i))
