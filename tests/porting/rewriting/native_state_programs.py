@@ -472,4 +472,24 @@ STATE_PROGRAMS = {
             print(os.path.exists(os.path.join(folder, 'checkpoint')))
         """
     ),
+    "checkpoints without numbers, of which old ones are deleted": program(
+        """
+        import os
+        import tempfile
+        w = tf.get_variable('w', [3])
+        saver = tf.train.Saver(max_to_keep=2)
+        all_saver = tf.train.Saver(max_to_keep=None)
+        five_saver = tf.train.Saver()
+        folder = tempfile.mkdtemp()
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            print(sess.run(w * 2.0).shape)
+            for i in [1, 2, 1, 10, 3]:
+                saver.save(sess, os.path.join(folder, 'a_%d' % i))
+                all_saver.save(sess, os.path.join(folder, 'b_%d' % i))
+            for i in range(7):
+                print(os.path.basename(five_saver.save(sess, folder + '/c_' + str(i))))
+            print(sorted(each for each in os.listdir(folder) if '.index' in each or '.data' in each))
+        """
+    ),
 }

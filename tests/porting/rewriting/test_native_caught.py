@@ -63,3 +63,8 @@ def test_a_program_that_catches_other_errors_keeps_the_graph(text: str, what: st
 )
 def test_one_that_catches_the_same_errors_does_not(text: str):
     assert "LegacyGraph" not in after(text, "native")
+
+
+def test_a_program_that_feeds_none_keeps_the_graph():
+    (remark,) = remarks(f"{HEAD}    print(sess.run(y, {{x: None}}))\n", "native")
+    assert "A request feeds None, which a session takes for NaN" in remark

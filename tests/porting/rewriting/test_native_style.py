@@ -303,7 +303,7 @@ def test_graphs_without_names_of_their_own_keep_their_sessions():
 
 
 def test_an_assignment_whose_result_nothing_reads():
-    found = native(GRAPH, SESSION, "    sess.run(tf.assign(w, [[1.0], [2.0]]))\n")
+    found = native(GRAPH, SESSION + "    sess.run(tf.assign(w, [[1.0], [2.0]]))\n")
     assert "\nw.assign([[1.0], [2.0]])\n" in found
 
 
@@ -374,3 +374,26 @@ def test_settings_of_a_session_that_nothing_uses_go(settings: str, left: list[st
     assert left or ("onfigProto" not in found and "memory" not in found)
     notes = porting_support.remarks(HEADER + "def ask():\n    return 2\n\n" + text, "native", "good to know")
     assert (LEFT_OUT in notes) is ("print(gpu)" in left or not left)
+
+
+@pytest.mark.parametrize(
+    ("made", "saves", "most"),
+    [
+        ("", "saver.save(sess, './m')", None),
+        ("", "for i in range(9):\n        saver.save(sess, './m')", None),
+        ("", "saver.save(sess, './m')\n    saver.save(sess, './n')", None),
+        ("max_to_keep=None", "for i in range(9):\n        saver.save(sess, './m%d' % i)", None),
+        ("max_to_keep=0", "for i in range(9):\n        saver.save(sess, './m%d' % i)", None),
+        ("", "for i in range(9):\n        saver.save(sess, './m%d' % i)", "5"),
+        ("max_to_keep=3", "for i in range(9):\n        saver.save(sess, './m' + str(i))", "3"),
+        ("max_to_keep=1", "saver.save(sess, './m')\n    saver.save(sess, './n')", "1"),
+    ],
+)
+def test_old_checkpoints_are_deleted_where_paths_change(made: str, saves: str, most: str | None):
+    text = f"{HEADER}w = tf.Variable(1.0)\nsaver = tf.train.Saver({made})\nwith tf.Session() as sess:\n"
+    found = porting_support.after(
+        f"{text}    sess.run(tf.global_variables_initializer())\n    print(sess.run(w * 2.0))\n    {saves}\n", "native"
+    )
+    assert "LegacyGraph" not in found and "write_checkpoint(saver" in found
+    assert ("remove(file)" in found) is (most is not None)
+    assert most is None or f", max_to_keep={most})" in found

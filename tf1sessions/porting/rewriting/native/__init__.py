@@ -53,7 +53,8 @@ Files::
     functions.py     requests as functions
     written.py       checks of the written text: names are bound, and no graph is asked for
     waiting.py       assignments that wait for the next element of a data set, which may be the last
-    unordered.py     assignments that TensorFlow 1 makes in no order with a training step
+    unordered.py     assignments that TensorFlow 1 makes in no order with a training step, or with a read
+    shared_draws.py  random operations that several requests run
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions
     session_settings.py   settings that sessions were made with

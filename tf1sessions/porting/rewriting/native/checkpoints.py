@@ -12,7 +12,7 @@ from .digits import last_import
 from .kinds import Kind, Kinds
 from .texts import Texts
 
-__all__ = ["checkpoint", "is_saver", "use_of_saver", "with_writer"]
+__all__ = ["checkpoint", "is_saver", "keeps_all", "use_of_saver", "with_writer"]
 
 _KEPT = "5"  # checkpoints that a Saver keeps, if nothing is said
 #: Arguments of ``save()`` that say nothing of what a Checkpoint writes.
@@ -27,6 +27,21 @@ _WRITER_TEXT = """
 def {name}(checkpoint, path):
     \"\"\"Write a checkpoint, and name it as the latest one of its folder.\"\"\"
     {base}.compat.v1.train.update_checkpoint_state(path.rpartition("/")[0] or ".", checkpoint.write(path))
+    return path
+"""
+
+
+#: The same where the paths change, of which a Saver keeps the last ones.
+_DELETING_WRITER_TEXT = """
+def {name}(checkpoint, path, max_to_keep=5, written={{}}):
+    \"\"\"Write a checkpoint, name it as the latest one of its folder, and delete the oldest of too many.\"\"\"
+    {base}.compat.v1.train.update_checkpoint_state(path.rpartition("/")[0] or ".", checkpoint.write(path))
+    paths = written.setdefault(checkpoint, [])  # of this run, the latest at the end
+    paths[:] = [each for each in paths if each != path] + [path]
+    if max_to_keep and len(paths) > max_to_keep:
+        oldest = paths.pop(0)
+        for file in {base}.io.gfile.glob([oldest + ".index", oldest + ".data-*-of-*"]):
+            {base}.io.gfile.remove(file)
     return path
 """
 
@@ -61,9 +76,16 @@ def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]
 
 
 def use_of_saver(
-    kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str
+    kinds: Kinds, texts: Texts, made: ast.Call, call: ast.Call, base: str, *, is_deleting: bool = False
 ) -> tuple[str | None, str, ast.expr]:
     """Write ``saver.save(legacy, path)`` or ``saver.restore(legacy, path)`` with the Checkpoint.
+
+    Args:
+        kinds, texts: Of the file.
+        made: What makes the saver.
+        call: The call.
+        base: The name of TensorFlow.
+        is_deleting: Whether a checkpoint without a number is one of several, of which old ones are deleted.
 
     Returns:
         The Checkpoint or a CheckpointManager of it, the call of its method, and the path; None and the call of a
@@ -87,15 +109,22 @@ def use_of_saver(
         return saver, f"restore({texts.of(path)}).initialize_or_restore()", path
     if listing := next((use.node for use in texts.file.uses if use.name in _LISTERS), None):
         raise NotPossible(listing, "The variables of a checkpoint are asked for by their names")
+    kept = {each.arg: texts.of(each.value) for each in made.keywords}.get("max_to_keep", _KEPT)
     if step is None:
         if any(isinstance(each, ast.Attribute) and each.attr == _ALL_PATHS for each in ast.walk(texts.file.tree)):
             raise NotPossible(call, "All checkpoints of a folder are asked for, and some have no number")
-        return None, f"{_writer(texts)}({saver}, {texts.of(path)})", path
-    kept = {each.arg: texts.of(each.value) for each in made.keywords}.get("max_to_keep", _KEPT)
+        most = f", max_to_keep={kept}" if is_deleting else ""
+        return None, f"{_writer(texts)}({saver}, {texts.of(path)}{most})", path
     folder, name = _parts(texts, path)
     manager = f"{base}.train.CheckpointManager({saver}, {folder}, max_to_keep={kept}, checkpoint_name={name})"
     number = texts.of(step) if kinds.of(step, kinds.module) is Kind.STATIC and not isinstance(step, ast.Name) else None
     return manager, f"save(checkpoint_number={number or f'int({texts.of(step)})'})", path
+
+
+def keeps_all(made: ast.Call) -> bool:
+    """Whether a saver deletes nothing."""
+    kept = arguments(made, ("var_list",)).get("max_to_keep")
+    return isinstance(kept, ast.Constant) and not kept.value
 
 
 def _writer(texts: Texts) -> str:
@@ -114,7 +143,10 @@ def with_writer(text: str, texts: Texts) -> str:
     tree, positions = ast.parse(text), Positions(text)
     first = next(each for each in tree.body if "tensorflow" in ast.unparse(each))
     after = positions.line_start((last_import(tree, first).end_lineno or 0) + 1)
-    return apply(text, [Edit(after, after, f"\n{_WRITER_TEXT.format(name=name, base=texts.tensorflow)}\n\n")])
+    calls = (each for each in ast.walk(tree) if isinstance(each, ast.Call) and getattr(each.func, "id", "") == name)
+    is_deleting = any(each.keywords for each in calls)
+    writer = (_DELETING_WRITER_TEXT if is_deleting else _WRITER_TEXT).format(name=name, base=texts.tensorflow)
+    return apply(text, [Edit(after, after, f"\n{writer}\n\n")])
 
 
 def _parts(texts: Texts, path: ast.expr) -> tuple[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Container, Iterator, Sequence
+import types
+from collections.abc import Iterator, Mapping, Sequence
 
 from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
@@ -19,10 +20,11 @@ from .statements import Item, is_any_block
 from .texts import INDENT, indented, with_spaces
 from .training import TapeStep
 from .unit import Unit, UnitRequest
-from .unordered import COMMENT, note_unordered
+from .unordered import note_unordered, note_unordered_reads
 
 __all__ = ["check_rebinding", "check_uses", "context_line", "place", "write_requests"]
 
+_NONE: Mapping[Item, str] = types.MappingProxyType({})
 _FEW_LINES = 2  # of several requests, that are repeated in each
 
 
@@ -298,6 +300,8 @@ def _function(
     after: list[str] = []
     tapes = 0
     late: set[str] = set()
+    mine = sorted((item for group in groups for item in group.items), key=unit.items.index)
+    read_besides = note_unordered_reads(unit, mine, request.leaves)
     needs = {name for leaf in request.leaves for name in names_in([leaf])}
     read = needs | set().union(*(item.reads for group in groups for item in group.items))
     for name, default in unit.specs.items():
@@ -324,9 +328,10 @@ def _function(
             else:
                 plain.append(item)
     plain.sort(key=unit.items.index)
-    forward += _lines(unit, plain, waits, note_unordered(unit, plain, rest))
+    undecided = {**read_besides, **note_unordered(unit, plain, rest)}
+    forward += _lines(unit, plain, waits, undecided)
     rest.sort(key=unit.items.index)
-    after += _lines(unit, rest, waits)
+    after += _lines(unit, rest, waits, undecided)
     forward += [line for item in rest if item in unit.steps for line in unit.steps[item].inside]
     frozen = normalization.frozen_lines(unit) if request in unit.frozen else ([], [])
     lines += indented(frozen[0])
@@ -355,12 +360,12 @@ def _header(unit: Unit, request: UnitRequest) -> list[str]:
     return [decorator, f"def {request.name}({', '.join(names)}):"]
 
 
-def _lines(unit: Unit, items: Sequence[Item], waits: bool, undecided: Container[Item] = ()) -> list[str]:
+def _lines(unit: Unit, items: Sequence[Item], waits: bool, undecided: Mapping[Item, str] = _NONE) -> list[str]:
     """The lines of statements inside of a function, with the ``with`` statements around them.
 
     Args:
         waits: Whether the function has something that may fail, for which assignments wait.
-        undecided: Those that have no order in TensorFlow 1.
+        undecided: Those that have no order in TensorFlow 1, each with the comment at it.
     """
     lines: list[str] = []
     open_: tuple[ast.With, ...] = ()
@@ -385,7 +390,7 @@ def _lines(unit: Unit, items: Sequence[Item], waits: bool, undecided: Container[
             own = waiting.step_lines(unit, item, items, waits)
         else:
             own = step.lines if step is not None else unit.texts.with_comments(item.statement)
-        own = [COMMENT, *own] if item in undecided else own
+        own = [undecided[item], *own] if item in undecided else own
         order = waiting.order_of(unit, item) if waits and waiting.is_ordered(unit, item) else ""
         if order and own:
             own = [*([order] if order != last_order else []), *indented(with_spaces(own))]

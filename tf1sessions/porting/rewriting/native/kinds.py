@@ -68,7 +68,14 @@ _ITERATORS = frozenset(
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
 #: What each request makes anew: a tf.TensorArray of TensorFlow 2 stays in the tf.function that makes it.
 _COMPUTED = frozenset(["tf.placeholder", "tf.gradients", "tf.TensorArray"])
-_RANDOM = ("tf.random", "tf.truncated_normal", "tf.multinomial")
+_RANDOM = (
+    "tf.random",
+    "tf.truncated_normal",
+    "tf.multinomial",
+    "tf.nn.dropout",
+    "tf.image.random_",
+    "tf.keras.backend.random",
+)
 _LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")
 _MAKES_TENSOR = frozenset(
     "assign assign_add assign_sub minimize apply_gradients compute_gradients read_value value eval initialized_value "
@@ -389,6 +396,8 @@ class Kinds:
         if isinstance(function.value, ast.Name) and function.value.id in self.averages:
             return _AVERAGES.get(function.attr, Kind.TENSOR)
         value = self.of(function.value, scope)
+        if function.attr == "sample" and value is Kind.CONSTANT:  # of a distribution
+            return max(Kind.RANDOM, self._join(arguments, scope))
         if function.attr == "numpy" and not arguments:  # an array, see values.py
             return Kind.STATIC
         if function.attr == "get_tensor_by_name":  # of a variable: see refusals.py

@@ -414,15 +414,20 @@ class _ClassWriter:
         return False
 
     def _scope_in_loop(self, statement: ast.stmt) -> ast.With | None:
-        """The scope of names around a statement of a loop that has another name each time; None if there is none."""
+        """The scope around a statement of a loop that gives variables another name each time; None if there is none."""
         found: ast.With | None = None
         for each in self.texts.file.around(statement):
             if isinstance(each, ast.For):
                 names = {name.id for name in ast.walk(each.target) if isinstance(name, ast.Name)}
                 is_own = found is not None and bool(names & names_read(ast.Expr(found.items[0].context_expr)))
                 return found if is_own else None
-            found = each if isinstance(each, ast.With) else found
+            found = each if isinstance(each, ast.With) and self._is_in_names(each) else found
         return None
+
+    def _is_in_names(self, block: ast.With) -> bool:
+        """Whether the variables of layers in a scope have it in their names."""
+        call = block.items[0].context_expr
+        return not isinstance(call, ast.Call) or self.kinds.symbol(call.func) != "tf.name_scope"
 
     def _attribute(self, wish: str, repeated: bool) -> str:
         wish = re.sub(r"\W+", "_", wish).strip("_") or "layer"

@@ -203,18 +203,25 @@ def _object(unit: Unit, call: ast.Call, item: Item, native: Native) -> str:
         if key not in unit.named_layers:
             raise NotPossible(call, "A layer is used again that is made elsewhere")
         return unit.named_layers[key]
-    if isinstance(unit.area, ast.ClassDef) and _has_own_scope(item):  # Keras counts over all objects
-        native = dataclasses.replace(native, made=named_layer(native, call, unit.layer_counts, (key[0], native.name)))
+    named = _scopes_in_names(unit, item)
+    if isinstance(unit.area, ast.ClassDef) and _has_own_scope(named):  # Keras counts over all objects
+        scope = "/".join(map(unit.texts.of, named))
+        native = dataclasses.replace(native, made=named_layer(native, call, unit.layer_counts, (scope, native.name)))
     name = _made_before(unit, call, item, native)
     if native.kind == "layer" and "name" in given:
         unit.named_layers[key] = name
     return name
 
 
-def _has_own_scope(item: Item) -> bool:
-    """Whether a statement is in a scope of names whose name is computed, so that each object has another one."""
+def _scopes_in_names(unit: Unit, item: Item) -> list[ast.Call]:
+    """The scopes around a statement that are in the names of the variables of layers, the outermost first."""
     calls = [each.context_expr for block in item.context for each in block.items]
-    names = [each.args[0] for each in calls if isinstance(each, ast.Call) and each.args]
+    return [each for each in calls if isinstance(each, ast.Call) and unit.kinds.symbol(each.func) != "tf.name_scope"]
+
+
+def _has_own_scope(scopes: list[ast.Call]) -> bool:
+    """Whether one of some scopes has a name that is computed, so that each object has another one."""
+    names = [each.args[0] for each in scopes if each.args]
     return not all(isinstance(each, ast.Constant) for each in names)
 
 

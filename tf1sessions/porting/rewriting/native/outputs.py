@@ -17,6 +17,7 @@ from .unit import Unit, UnitRequest
 from .variables import is_local_variable, variable_name
 
 __all__ = [
+    "GRAPH_SEEDS",
     "check_initializations",
     "drop_resets",
     "is_traced",
@@ -26,8 +27,10 @@ __all__ = [
     "write_summaries",
 ]
 
-_GRAPH_SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed", "tf.random.set_seed"])
+#: Names of TensorFlow that give a graph a seed.
+GRAPH_SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed", "tf.random.set_seed"])
 _DRAWING = ("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial", "tf.nn.dropout", "tf.layers.dropout")
+_KEPT = 5  # checkpoints, if nothing is said
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PARTS_OF_PATHS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 
@@ -121,6 +124,7 @@ def write_savers(unit: Unit) -> None:
                 text = checkpoints.checkpoint(unit.texts, value, base, {**{each: each for each in names}, **averages})
                 unit.texts.replace(value, text)
                 savers |= dict.fromkeys(item.binds, (item, value))
+    deleting = {name for name, (_, made) in savers.items() if _deletes(unit, name, made)}
     for node in ast.walk(unit.node):
         if isinstance(node, ast.Name) and node.id in savers and isinstance(node.ctx, ast.Load):
             method = unit.file.parents[node]
@@ -128,7 +132,8 @@ def write_savers(unit: Unit) -> None:
             if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
                 raise NotPossible(node, "A saver is handed about")
             item, made = savers[node.id]
-            owner, use, path = checkpoints.use_of_saver(unit.kinds, unit.texts, made, call, base)
+            deletes = node.id in deleting
+            owner, use, path = checkpoints.use_of_saver(unit.kinds, unit.texts, made, call, base, is_deleting=deletes)
             if owner is None:
                 unit.texts.replace(call, use)
                 continue
@@ -136,6 +141,32 @@ def write_savers(unit: Unit) -> None:
                 owner = _manager(unit, item, owner)
             unit.texts.replace(call, f"{owner}.{use}")
     _write_restored(unit, saved)
+
+
+def _deletes(unit: Unit, saver: str, made: ast.Call) -> bool:
+    """Whether a saver may write more checkpoints without a number than it keeps."""
+    paths: dict[str, ast.expr] = {}
+    for node in ast.walk(unit.node):
+        method = node.func if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and isinstance(method, ast.Attribute) and method.attr == "save":
+            given = arguments(node, ("sess", "save_path", "global_step"))
+            if isinstance(method.value, ast.Name) and method.value.id == saver and "save_path" in given:
+                paths[unit.texts.of(given["save_path"])] = given["save_path"]
+    are_few = len(paths) <= 1 or (len(paths) <= _KEPT and not any(each.arg == "max_to_keep" for each in made.keywords))
+    is_fixed = are_few and not any(_may_change(unit, path) for path in paths.values())
+    return bool(paths) and not is_fixed and not checkpoints.keeps_all(made)
+
+
+def _may_change(unit: Unit, path: ast.expr) -> bool:
+    """Whether a path is not of constants and of names that are bound once, in no loop."""
+    for node in ast.walk(path):
+        is_join = isinstance(node, ast.Call) and unit.texts.of(node.func) == "os.path.join"
+        bound = unit.file.bound.get(node.id, ()) if isinstance(node, ast.Name) else ()
+        if (not is_join and not isinstance(node, _PARTS_OF_PATHS)) or len(bound) > 1:
+            return True
+        if any(isinstance(each, ast.For | ast.While) for binder in bound for each in unit.file.around(binder)):
+            return True
+    return False
 
 
 def _manager(unit: Unit, saver: Item, made: str) -> str:
@@ -222,7 +253,7 @@ def _draws_again(unit: Unit, statement: ast.stmt) -> ast.stmt | None:
 
 def _has_seed(unit: Unit, item: Item) -> bool:
     """Whether requests draw random numbers in a statement, with a seed that is written there or that of the graph."""
-    has_seed = any(use.name in _GRAPH_SEEDS for use in unit.file.uses)
+    has_seed = any(use.name in GRAPH_SEEDS for use in unit.file.uses)
     for call in ast.walk(item.statement) if unit.is_moved(item) else ():
         symbol = unit.kinds.symbol(call.func) if isinstance(call, ast.Call) else None
         if (symbol or "").startswith(_DRAWING):

@@ -19,6 +19,7 @@ from . import (
     outputs,
     purity,
     resets,
+    shared_draws,
     summaries,
 )
 from .kinds import creates
@@ -35,6 +36,7 @@ def write(unit: Unit) -> None:
     moved = [item for item in unit.items if unit.is_moved(item)]
     moved += [item for each in unit.iterators.values() for items in each.items.values() for item in items]
     caught.check_caught(unit)
+    shared_draws.check_shared_draws(unit, moved)
     purity.check_effects(unit, moved)
     functions.check_rebinding(unit, moved)
     changed_state.check_state(unit, moved)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from ....source.uses import FileUses
 from ..requests.arguments import arguments
@@ -16,6 +16,9 @@ __all__ = ["FLAT", "check_scopes", "is_name_scope", "scope_header"]
 
 #: Blocks whose statements are looked at one by one.
 FLAT = frozenset(["tf.name_scope", "tf.variable_scope", "tf.control_dependencies", "tf.device"])
+
+#: What makes variables whose names have the variable scopes around them in them, and no other scopes.
+_NAMED_BY_VARIABLE_SCOPES = ("tf.layers.", "tf1sessions.contrib.layers.")
 
 
 def is_name_scope(kinds: Kinds, item: ast.withitem) -> bool:
@@ -56,6 +59,10 @@ def scope_header(
         name = given.pop("name", None) or given.pop("name_or_scope", None) or given.pop("default_name", None)
         given.pop("values", None)
         again = given.pop("reuse", None)
+        if symbol == "tf.name_scope" and _is_in_no_name(kinds, block, call):
+            if _own_name(block, item):
+                raise NotPossible(call, "A scope is used by its name")
+            continue
         if name is None or given:
             raise NotPossible(call, "A scope of names has arguments beside its name")
         if again is not None and not _is_known(again, reuse):
@@ -64,6 +71,32 @@ def scope_header(
         bound = f" as {_own_name(block, item)}" if _own_name(block, item) else ""
         headers.append(f"{texts.tensorflow}.{scope}({texts.of(name)}){bound}")
     return f"with {', '.join(headers)}:" if headers else ""
+
+
+def _is_in_no_name(kinds: Kinds, block: ast.With, call: ast.Call) -> bool:
+    """Whether variables that are made in a ``tf.name_scope`` do not have it in their names, by which files are read.
+
+    Raises:
+        NotPossible: Some of them have.
+    """
+    symbols = {kinds.symbol(each.func) or "" for each in _calls(kinds, block)}
+    free = any(each == "tf.get_variable" or each.startswith(_NAMED_BY_VARIABLE_SCOPES) for each in symbols)
+    if free and any(each == "tf.Variable" or each.startswith("tf.keras.layers.") for each in symbols):
+        raise NotPossible(call, "A tf.name_scope has variables that take its name, and others that do not")
+    return free
+
+
+def _calls(kinds: Kinds, block: ast.AST) -> Iterator[ast.Call]:
+    """The calls in a statement, and in the functions of the program that it calls."""
+    stack, seen = [block], set[str]()
+    while stack:
+        for node in ast.walk(stack.pop()):
+            if isinstance(node, ast.Call):
+                yield node
+            function = kinds.functions.get(node.id) if isinstance(node, ast.Name) and node.id not in seen else None
+            if function is not None:
+                seen.add(function.name)
+                stack.append(function)
 
 
 def check_scopes(file: FileUses, kinds: Kinds) -> None:

@@ -119,7 +119,8 @@ class Unit:
         updates: Names that are bound to the updates of layers.
         update_lists: The statements that bind these.
         dropped: Statements that print tensors, of which nothing is left.
-        undecided: Statements that assign variables in a request that trains, in no order.
+        undecided: Statements that assign variables in a request in no order with something else -> what is said there.
+        shared_draws: Statements in which several requests draw random numbers.
         renamed: Names that are bound anew behind the graph -> what they are called from there on.
         names_used: Names that no new object may have.
     """
@@ -188,7 +189,8 @@ class Unit:
         self.updates: set[str] = set()
         self.update_lists: list[ast.stmt] = []
         self.dropped: list[ast.stmt] = []
-        self.undecided: dict[ast.stmt, None] = {}
+        self.undecided: dict[ast.stmt, str] = {}
+        self.shared_draws: dict[ast.stmt, None] = {}
         self.restored: dict[ast.stmt, tuple[str, str]] = {}
         self.shared: dict[tuple[str, str], str] = {}
         self.named_layers: dict[tuple[str, str], str] = {}
@@ -310,6 +312,9 @@ class Unit:
                     raise NotPossible(
                         request.statement or self.made, f"A request feeds {name!r}, which is no placeholder"
                     )
+            for value in (each for call in request.calls for each in call.args):
+                if isinstance(value, ast.Constant) and value.value is None:
+                    raise NotPossible(value, "A request feeds None, which a session takes for NaN")
 
     def _drop_updates(self) -> None:
         """Keras's layers update their moving averages when they are called with ``training=True``."""

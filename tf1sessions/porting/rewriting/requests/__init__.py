@@ -5,6 +5,7 @@ Files::
     graph_code.py   which code builds a graph, which names have what is in one, and which run a session
     changes.py      what a statement changes, so that a request after it means another
     request.py      one request: what it fetches and feeds, and what its function is called
+    closed.py       requests behind the end of their session
     arguments.py    the arguments of a call, by the names of its parameters
     file_plan.py    the edits of a file
     scope_plan.py   the statements of a module or a function: blocks that build, and requests

@@ -15,6 +15,7 @@ import functools
 from collections.abc import Iterator
 
 from ....source.uses import FileUses
+from ..requests.closed import check_closed
 from ..requests.file_plan import FilePlan, switches
 from ..requests.graph_code import GraphCode, graph_code
 from ..requests.request import NotPossible, refuse_code_in_texts
@@ -97,6 +98,7 @@ def _check(code: GraphCode, file: FileUses) -> None:
         NotPossible: The file has some of it.
     """
     refuse_code_in_texts(file)
+    check_closed(code, file)
     for use in file.uses:
         what = _BLOCKERS.get(use.name)
         if what is None and not use.name.startswith(_DATA):

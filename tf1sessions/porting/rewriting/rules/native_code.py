@@ -40,11 +40,11 @@ from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
 from ..native.scopes import check_scopes
 from ..native.session_settings import LEFT_OUT, unused_settings
+from ..native.shared_draws import SHARED_DRAW
 from ..native.small_steps import SMALL_STEPS, training_loop
 from ..native.texts import VERBATIM, Texts, indented
 from ..native.tidying import tidied, without_unused_imports
 from ..native.unit import Unit, without_marks
-from ..native.unordered import UNORDERED
 from ..native.written import check_written
 from ..requests.request import NotPossible
 from ..rule import Change, Remark, Rule
@@ -79,8 +79,8 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
     yield Change(file.tree, "TensorFlow 2", (found.edit,), places=found.places)
     for statement in found.dropped:
         yield Remark(statement, DROPPED_PRINT, by_hand=False)
-    for statement in found.undecided:
-        yield Remark(statement, UNORDERED, by_hand=False)
+    for statement, what in found.said:
+        yield Remark(statement, what, by_hand=False)
     if found.settings:
         yield Remark(found.settings[0], LEFT_OUT, by_hand=False)
     if found.loop is not None:
@@ -97,7 +97,7 @@ class _Planned:
         edit: Of the whole file.
         places: What became functions and classes.
         dropped: Statements that print tensors.
-        undecided: Statements that have no order in TensorFlow 1.
+        said: Statements that do something else in TensorFlow 1, by chance or by its seeds, and what that is.
         loop: The first loop that trains.
         settings: Statements that make settings of sessions.
     """
@@ -105,7 +105,7 @@ class _Planned:
     edit: Edit
     places: tuple[tuple[ast.AST, str], ...]
     dropped: tuple[ast.stmt, ...]
-    undecided: tuple[ast.stmt, ...]
+    said: tuple[tuple[ast.stmt, str], ...]
     loop: ast.stmt | None
     settings: tuple[ast.stmt, ...]
 
@@ -126,10 +126,10 @@ def _planned(original: FileUses) -> _Planned | NotPossible:
     if isinstance(planned, NotPossible):
         return NotPossible(lines.node(planned.node), without_marks(planned.what, found.classes, "self."))
     places = [(lines.node(node), without_marks(what, found.classes, "self.")) for node, what in planned.places]
-    lists = planned.dropped, planned.undecided, planned.settings
-    dropped, undecided, settings = (tuple(map(lines.node, each)) for each in lists)
+    dropped, settings = (tuple(map(lines.node, each)) for each in (planned.dropped, planned.settings))
+    said = tuple((lines.node(statement), what) for statement, what in planned.said)
     loop = None if planned.loop is None else lines.node(planned.loop)
-    return _Planned(planned.edit, tuple(places), dropped, undecided, loop, settings)
+    return _Planned(planned.edit, tuple(places), dropped, said, loop, settings)
 
 
 class _OriginalLines:
@@ -188,9 +188,10 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         check_written(text, original)
         edit = Edit(0, len(before), text)
         dropped = tuple(each for unit in units for each in unit.dropped)
-        undecided = tuple(each for unit in units for each in unit.undecided)
+        said = [each for unit in units for each in unit.undecided.items()]
+        said += [(each, SHARED_DRAW) for unit in units for each in unit.shared_draws]
         loop = next(filter(None, map(training_loop, units)), None)
-        return _Planned(edit, tuple(_changed(units, made)), dropped, undecided, loop, settings)
+        return _Planned(edit, tuple(_changed(units, made)), dropped, tuple(said), loop, settings)
     except NotPossible as error:
         return error
 
