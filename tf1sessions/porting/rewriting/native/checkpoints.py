@@ -29,14 +29,15 @@ def {name}(checkpoint, path):
     {base}.compat.v1.train.update_checkpoint_state(path.rpartition("/")[0] or ".", checkpoint.write(path))
     return path
 """
-
-
 #: The same where the paths change, of which a Saver keeps the last ones.
 _DELETING_WRITER_TEXT = """
-def {name}(checkpoint, path, max_to_keep=5, written={{}}):
+{name}_paths = {{}}  # of each checkpoint, those of this run, the latest at the end
+
+
+def {name}(checkpoint, path, max_to_keep=5):
     \"\"\"Write a checkpoint, name it as the latest one of its folder, and delete the oldest of too many.\"\"\"
     {base}.compat.v1.train.update_checkpoint_state(path.rpartition("/")[0] or ".", checkpoint.write(path))
-    paths = written.setdefault(checkpoint, [])  # of this run, the latest at the end
+    paths = {name}_paths.setdefault(checkpoint, [])
     paths[:] = [each for each in paths if each != path] + [path]
     if max_to_keep and len(paths) > max_to_keep:
         oldest = paths.pop(0)
@@ -130,7 +131,7 @@ def keeps_all(made: ast.Call) -> bool:
 def _writer(texts: Texts) -> str:
     """The name of the function that writes checkpoints without a number."""
     name = _WRITER
-    while texts.file.taken(name):
+    while texts.file.taken(name) or texts.file.taken(f"{name}_paths"):
         name += "_"
     return name
 

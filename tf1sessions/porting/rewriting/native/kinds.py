@@ -17,6 +17,7 @@ from ..requests.graph_code import own_nodes
 
 __all__ = [
     "CHANGING",
+    "DRAWING",
     "ITERATORS",
     "Kind",
     "Kinds",
@@ -68,14 +69,9 @@ _ITERATORS = frozenset(
 _VARIABLE_LISTS = frozenset(["tf.trainable_variables", "tf.global_variables", "tf.all_variables"])
 #: What each request makes anew: a tf.TensorArray of TensorFlow 2 stays in the tf.function that makes it.
 _COMPUTED = frozenset(["tf.placeholder", "tf.gradients", "tf.TensorArray"])
-_RANDOM = (
-    "tf.random",
-    "tf.truncated_normal",
-    "tf.multinomial",
-    "tf.nn.dropout",
-    "tf.image.random_",
-    "tf.keras.backend.random",
-)
+#: How the names of operations begin that only draw.
+DRAWING = ("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial", "tf.image.random_")
+_RANDOM = (*DRAWING, "tf.nn.dropout", "tf.keras.backend.random")
 _LAYERS = ("tf.layers.", "tf.keras.layers.", "tf1sessions.contrib.layers.")
 _MAKES_TENSOR = frozenset(
     "assign assign_add assign_sub minimize apply_gradients compute_gradients read_value value eval initialized_value "

@@ -10,7 +10,7 @@ from ....source.uses import bodies
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, names_in
 from . import checkpoints, slices
-from .kinds import Kind, creates
+from .kinds import DRAWING, Kind, creates
 from .statements import Item
 from .summaries import are_traced
 from .unit import Unit, UnitRequest
@@ -29,7 +29,7 @@ __all__ = [
 
 #: Names of TensorFlow that give a graph a seed.
 GRAPH_SEEDS = frozenset(["tf.set_random_seed", "tf.random.set_random_seed", "tf.random.set_seed"])
-_DRAWING = ("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial", "tf.nn.dropout", "tf.layers.dropout")
+_DRAWING = (*DRAWING, "tf.nn.dropout", "tf.layers.dropout")
 _KEPT = 5  # checkpoints, if nothing is said
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PARTS_OF_PATHS = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)

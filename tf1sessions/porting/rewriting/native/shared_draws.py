@@ -1,6 +1,8 @@
-"""Random operations that several requests run: in TensorFlow 1 they draw from one sequence, each function has its own.
+"""Random operations that several requests run, each of which becomes a function of its own.
 
-Of a sequence without a seed nobody knows the numbers. With one they would be others, and the same in each function.
+In TensorFlow 1 these requests share one operation, and with it one stream of random numbers. Each function of
+TensorFlow 2 has an operation of its own, and a stream that begins anew. Without a seed this changes no result that
+could be repeated; with a seed all functions draw the same numbers, which the requests did not.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Sequence
 
 from ..requests.request import NotPossible, names_in
 from . import slices
-from .kinds import Kind, creates
+from .kinds import DRAWING, Kind, creates
 from .outputs import GRAPH_SEEDS
 from .purity import called_functions
 from .statements import Item
@@ -31,7 +33,6 @@ _SEED_PLACES = {
     "tf.random.uniform": 4, "tf.random.normal": 4, "tf.random.truncated_normal": 4, "tf.random.gamma": 4,
     "tf.random.poisson": 3, "tf.random.shuffle": 1, "tf.image.random_crop": 2, "tf.random.multinomial": 2,
 }  # fmt: skip
-_DRAWING = ("tf.random.", "tf.random_", "tf.truncated_normal", "tf.multinomial", "tf.image.random_")
 _NOT_DRAWING = (*GRAPH_SEEDS, "tf.random_uniform_initializer", "tf.random_normal_initializer")
 #: What has variables whose first values are written where it is made.
 _VARIABLES = {"tf.Variable": ("initial_value", 0), "tf.get_variable": ("initializer", 3)}
@@ -67,7 +68,7 @@ def _draw(unit: Unit, item: Item, has_seed: bool) -> ast.Call | None:
                 continue
             symbol = unit.kinds.symbol(call.func) or ""
             is_sample = not symbol and isinstance(call.func, ast.Attribute) and call.func.attr == "sample"
-            is_drawing = symbol.startswith(_DRAWING) or is_sample
+            is_drawing = symbol.startswith(DRAWING) or is_sample
             if (is_drawing or symbol == "tf.nn.dropout") and (_has_own_seed(symbol, call) or (has_seed and is_drawing)):
                 return call
     return None
@@ -106,4 +107,4 @@ def _draws_others(unit: Unit, node: ast.AST) -> bool:
         return False
     if symbol.endswith("initializer"):
         return not re.search("zeros|ones|constant", symbol)
-    return symbol.startswith(_DRAWING) and not _has_own_seed(symbol, node)
+    return symbol.startswith(DRAWING) and not _has_own_seed(symbol, node)
