@@ -208,14 +208,15 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 # `report(name=value, ...)` is there for the code; what was reported before a crash is not lost.
 _PROLOGUE = f"""
-import gc, json, sys
+import atexit, gc, json, sys
 gc.set_threshold{THRESHOLDS}
+atexit.register(gc.freeze)
 def report(_path=sys.argv[1], **results):
     with open(_path, "a", encoding="utf-8") as file:
         file.write(json.dumps(results) + "\\n")
 with open(sys.argv[2], encoding="utf-8") as _file:
     _code = compile(_file.read(), sys.argv[2], "exec")
-del sys.argv[:2], _file, gc
+del sys.argv[:2], _file, atexit, gc
 exec(_code)
 """
 

@@ -11,7 +11,9 @@ Importing TensorFlow is most of what a small program costs. In folders whose con
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import json
 import os
 import select
@@ -153,6 +155,7 @@ def _run(argv: list[str], report: str, folder: str, environment: dict[str, str])
 
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     vars(main)["report"] = report_
+    atexit.register(gc.freeze)
     exec(compile_program(Path(argv[0]).read_bytes(), argv[0]), vars(main))
 
 

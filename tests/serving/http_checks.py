@@ -335,6 +335,10 @@ def check_kserve_without_a_client() -> None:
         output = {"name": "y", "parameters": {"shared_memory_region": "r", "shared_memory_byte_size": 8}}
         status, found = ask(server, "/v2/models/half/infer", {"inputs": [one], "outputs": [output]})
         assert status == 400 and "shared-memory" in found["error"], (status, found)
+        output = {"name": "y", "parameters": {"binary_data": "false"}}
+        for wrong in ({"id": 7}, {"outputs": [output]}, {"parameters": {"binary_data_output": 0}}):
+            status, found = ask(server, "/v2/models/half/infer", {"inputs": [one], **wrong})
+            assert status == 400 and found["error"], (wrong, status, found)
         head = b'{"inputs":[{"name":"x","datatype":"FP32","shape":[1],"parameters":{"binary_data_size":4}}]}'
         data = struct.pack("<f", 4.0)
         length = {"Inference-Header-Content-Length": str(len(head))}

@@ -66,6 +66,13 @@ def test_what_does_not_fit_is_refused(value, dtype):
         to_array(value, dtype)
 
 
+def test_only_what_is_written_so_is_infinite():
+    infinite = json_arrays.parse(b'{"a": [Infinity, -Infinity, 1.5]}')["a"]
+    assert to_array(infinite, np.float32).tolist() == [float("inf"), float("-inf"), 1.5]
+    with pytest.raises(RequestError, match="out of the range"):
+        to_array([infinite, json_arrays.parse(b'{"a": [Infinity, 1e999, 1]}')["a"]], np.float64)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -23,6 +23,7 @@ from tf1sessions.cli import warm_commands
 from tf1sessions.cli.closed_streams import open_closed_streams
 from tf1sessions.cli.signals import Terminated, end_by_signals
 from tf1sessions.errors import ModelError, Tf1SessionsError, UsageError
+from tf1sessions.garbage import end_quickly
 from tf1sessions.texts import printable, quoted
 
 __all__ = ["execute", "main"]
@@ -189,6 +190,7 @@ def main() -> None:
     """Run the command that the arguments name; ends the process with the exit code."""
     open_closed_streams()
     end_by_signals()
+    end_quickly()
     try:
         cli(prog_name="tf1sessions")
     except SystemExit as error:

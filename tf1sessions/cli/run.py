@@ -5,7 +5,6 @@ What a run needs is imported when it begins, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
@@ -228,7 +227,6 @@ def run(
         with printer, running.heeding_signals(), redirect_stdout(sys.stderr):  # where Ray prints, as of a lost node
             summary = running.run()
     printer.finish(summary)
-    gc.freeze()  # else Python looks through all modules as it ends, three times, for nothing
     ctx.exit(summary.exit_code)
 
 

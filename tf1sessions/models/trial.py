@@ -38,6 +38,8 @@ try:
 except ImportError:  # not a Unix
     resource = None
 import tf1sessions.models.model as models
+from tf1sessions.garbage import end_quickly
+end_quickly()
 if resource is not None:  # beyond what TensorFlow itself takes
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     limit = options["limit_bytes"] if hard == resource.RLIM_INFINITY else min(options["limit_bytes"], hard)

@@ -60,7 +60,9 @@ class JobAccounts:
         self._name = name
         self._progress = (PoolBar(name) if progress else None) if isinstance(progress, bool) else progress
         self._counts: dict[str, Any] = dict.fromkeys(COUNTED, 0) | {"busy_seconds": 0.0}
-        self._unfinished: dict[PoolJob, None] = {}  # a set that keeps the order
+        # Sets that keep the order. A count of theirs would be wrong after a Ctrl-C between two lines.
+        self._waiting: dict[PoolJob, None] = {}
+        self._running: dict[PoolJob, None] = {}
 
     @property
     def reports_progress(self) -> bool:
@@ -70,20 +72,19 @@ class JobAccounts:
     def statistics(self) -> PoolStatistics:
         """The counts now."""
         with self.lock:
-            return PoolStatistics(self._workers, **self._counts, stuck_threads=self.stuck_threads())
+            counts = self._counts | {"waiting": len(self._waiting), "running": len(self._running)}
+            return PoolStatistics(self._workers, **counts, stuck_threads=self.stuck_threads())
 
     def unfinished(self) -> list[PoolJob]:
         """The jobs that have not ended: first those that wait, the last of them first, then those that run."""
         with self.lock:
-            jobs = list(reversed(self._unfinished))
-        return [job for job in jobs if job.started is None] + [job for job in jobs if job.started is not None]
+            return [*reversed(self._waiting), *reversed(self._running)]
 
     def submitted(self, job: PoolJob) -> None:
         """Count a new job."""
         with self.lock:
-            self._unfinished[job] = None
+            self._waiting[job] = None
             self._counts["submitted"] += 1
-            self._counts["waiting"] += 1
 
     def start(self, job: PoolJob, news: News) -> bool:
         """Mark a job as running, unless it is. Returns False when it has ended, by being cancelled."""
@@ -166,15 +167,15 @@ class JobAccounts:
 
     def _set_started(self, job: PoolJob, now: float, news: News) -> None:
         job.started = now
-        self._counts["waiting"] -= 1
-        self._counts["running"] += 1
+        self._running[job] = None
+        self._waiting.pop(job, None)
         if self._progress is not None:
             news.events.append(PoolProgress(job.name, "running", 0.0, self.statistics()))
 
     def _set_ended(self, job: PoolJob, state: str, seconds: float, news: News) -> None:
         job.ended, job.future.job = True, None
-        self._unfinished.pop(job, None)
-        self._counts["waiting" if job.started is None else "running"] -= 1
+        self._waiting.pop(job, None)
+        self._running.pop(job, None)
         self._counts[state] += 1
         self._counts["busy_seconds"] += seconds
         if self._progress is not None:

@@ -54,7 +54,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+class _Infinity(float):
+    """An infinite number that is written so; that of ``1e999`` is a float."""
+
+
+_CONSTANTS = {"NaN": float("nan"), "Infinity": _Infinity("inf"), "-Infinity": _Infinity("-inf")}
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_CONSTANTS.__getitem__)
 
 
 class Columns(NamedTuple):
@@ -161,7 +166,7 @@ class JsonInput:
         takes: dict[str, tuple[set[type], str]] = {"b": ({bool}, "b"), "i": ({int}, "iu"), "u": ({int}, "iu")}
         takes["c"] = set(), ""
         # types of Python that it takes, and kinds of arrays that NumPy makes of them; bfloat16 has the kind V
-        self._types, self._kinds = takes.get(dtype.kind, ({int, float}, "iuf"))
+        self._types, self._kinds = takes.get(dtype.kind, ({int, float, _Infinity}, "iuf"))
         self._range = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
 
     def with_ones(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -213,7 +218,7 @@ class JsonInput:
         with np.errstate(over="ignore"):
             converted = array.astype(wanted)
         infinite = np.isinf(converted if wanted.kind == "f" else converted.astype(np.float64))  # not of a bfloat16
-        if infinite.any() and np.isfinite(array[infinite]).any():
+        if infinite.any() and not all(isinstance(each, _Infinity) for each in np.array(value, object)[infinite]):
             raise self._out_of_range()
         return converted
 

@@ -89,7 +89,7 @@ async def infer(service: Service, name: str, version: int | None, body: bytes, j
         raise
     outputs = await service.infer(served, signature, inputs)
     header: dict[str, Any] = {"model_name": name, "model_version": str(served.version)}
-    if isinstance(request.get("id"), str):
+    if "id" in request:
         header["id"] = request["id"]
     size = sum(array.nbytes for array in outputs.values())
     chosen = {each: outputs[each] for each in asked}
@@ -101,6 +101,8 @@ def _read(
 ) -> tuple[dict[str, Any], Signature, dict[str, NDArray[Any]], dict[str, bool]]:
     """The request, its signature and arrays, and the outputs that it asks for."""
     request, binary = _split(body, json_bytes)
+    if not isinstance(request.get("id", ""), str):
+        raise RequestError(f"the id of the request is {request['id']!r}, and no string")
     parameters = _parameters(request)
     signature = served.signature(parameters.get("signature_name"))
     inputs = _read_inputs(request, binary, signature, served.json_inputs[signature.name])
@@ -223,7 +225,7 @@ def _of_bytes(given: Mapping[str, Any], spec: TensorSpec, data: bytes) -> NDArra
 
 def _asked_outputs(request: Mapping[str, Any], signature: Signature, parameters: Mapping[str, Any]) -> dict[str, bool]:
     """Output -> whether it is to be binary."""
-    binary = bool(parameters.get("binary_data_output", False))
+    binary = _truth(parameters, "binary_data_output", False)
     asked = request.get("outputs")
     if asked is None or asked == []:
         return dict.fromkeys(signature.outputs, binary)
@@ -236,8 +238,15 @@ def _asked_outputs(request: Mapping[str, Any], signature: Signature, parameters:
         own = _parameters(each)
         if "classification" in own:
             raise RequestError("the classification extension is not supported")
-        found[each["name"]] = bool(own.get("binary_data", binary))
+        found[each["name"]] = _truth(own, "binary_data", binary)
     return found
+
+
+def _truth(parameters: Mapping[str, Any], name: str, default: bool) -> bool:
+    value = parameters.get(name, default)
+    if not isinstance(value, bool):
+        raise RequestError(f"the parameter {name!r} is {value!r}, and neither true nor false")
+    return value
 
 
 def _encode(

@@ -20,12 +20,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tf1sessions.errors import UsageError
+from tf1sessions.garbage import end_quickly
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Serve until the owner says that it is over, or stdin ends."""
+    end_quickly()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's, which then ends this process
     stdin = os.fdopen(os.dup(0), "rb", buffering=0)
     answer = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")

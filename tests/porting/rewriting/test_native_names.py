@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from porting_support import after
+from porting_support import after, remarks
 
 HEAD = """import tensorflow as tf
 x = tf.placeholder(tf.float32, [None, 2])
@@ -64,3 +64,20 @@ def test_layers_in_name_scopes_are_counted_over_all_of_them():
     found = after(CLASS, "native")
     assert 'dense = tf.keras.layers.Dense(2, name="dense")' in found
     assert 'dense_2 = tf.keras.layers.Dense(2, name="dense_1")' in found
+
+
+RESTORE = RUN.replace("with", "saver = tf.train.Saver()\nwith").replace(
+    "print", "saver.restore(sess, './model')\n    print"
+)
+
+
+@pytest.mark.parametrize(("layer", "is_native"), [("h, 2)", False), ("h, 2, name='d%d' % i)", True)])
+def test_layers_of_a_loop_that_are_restored_have_names(layer: str, is_native: bool):
+    """Keras would count them over all scopes, and a file of TensorFlow 1 has other names."""
+    loop = LOOP.replace("h, 2)", layer)
+    assert loop != LOOP or not is_native
+    found = after(f"{HEAD}{loop}{RESTORE}", "native")
+    assert ("LegacyGraph" not in found) is is_native
+    assert is_native or "A loop makes layers without a name in a scope" in str(
+        remarks(f"{HEAD}{loop}{RESTORE}", "native")
+    )

@@ -25,7 +25,9 @@ _COMPARE = """
 import sys
 sys.path[:] = [entry for entry in sys.path if entry]
 sys.path.append(sys.argv[3])
+from tf1sessions.garbage import end_quickly
 from tf1sessions.porting.rewriting.saved_checkpoints import main
+end_quickly()
 main(sys.argv[1], sys.argv[2])
 """
 

@@ -387,12 +387,15 @@ class _ClassWriter:
     def _named(self, native: Native, call: ast.Call, statement: ast.stmt, repeated: bool) -> str:
         """Name a layer as TensorFlow 1 did in its scope: Keras counts over all scopes."""
         assert native.made is not None
-        scope = self._scope_in_loop(statement) if repeated else None
-        if repeated and scope is None:
-            return native.made
         if not self._is_in_scope(statement, self.found.function):  # Keras counts as TensorFlow 1 did
             return native.made
-        return named_layer(native, call, self._counts, (scope, native.name))
+        scope = self._scope_in_loop(statement) if repeated else None
+        named = named_layer(native, call, self._counts, (scope, native.name))
+        if not repeated or scope is not None or named == native.made:
+            return named
+        if any(isinstance(each, ast.Attribute) and each.attr == "restore" for each in ast.walk(self.texts.file.tree)):
+            raise NotPossible(call, "A loop makes layers without a name in a scope, and checkpoints are restored")
+        return native.made
 
     def _is_in_scope(self, node: ast.AST, function: ast.AST, known: tuple[ast.AST, ...] = ()) -> bool:
         """Whether a variable scope is around a node of a function, or may be around a call of the function."""
