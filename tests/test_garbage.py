@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 
 from tf1sessions.garbage import settle
@@ -25,3 +27,23 @@ def test_what_stays_is_left_out_until_the_next_time() -> None:
         assert gone() is None, "garbage that was left out is never freed"
     finally:
         gc.unfreeze()
+
+
+def test_what_is_lost_at_the_end_is_not_looked_for() -> None:
+    program = """
+import sys
+from tf1sessions.garbage import end_quickly
+class Circle:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        print("collected")
+if sys.argv[1] == "quickly":
+    end_quickly()
+circle = Circle()
+del circle
+print("end")
+"""
+    for how, printed in (("quickly", "end\n"), ("as always", "end\ncollected\n")):
+        command = [sys.executable, "-c", program, how]
+        assert subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout == printed
