@@ -8,6 +8,7 @@ checks share one such process and hand their findings back as JSON.
 from __future__ import annotations
 
 import ast
+import atexit
 import collections
 import functools
 import gc
@@ -56,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(getattr(signal, name), handler)
     mark_this_session()
     _hide_gpus()
+    atexit.register(gc.freeze)  # else Python looks through all that TensorFlow made as it ends
     os.environ["TF1SESSIONS_WARM"] = "0"  # no server of the user's comes between a test and what it tests
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # tmp_path stays where one looks for it
     tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="t1-")

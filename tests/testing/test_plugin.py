@@ -5,6 +5,7 @@ Each of those pytests starts TensorFlow, so there are few, with many tests in ea
 
 from __future__ import annotations
 
+import os
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
@@ -35,9 +36,11 @@ class Run:
 def run(pytester: pytest.Pytester, *args: str, timeout: float = 150.0) -> Run:
     """A pytest in a process of its own."""
     report = pytester.path / "report.xml"
-    done = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-o", "junit_logging=no", f"--junitxml={report}", *args, timeout=timeout
-    )
+    settings = ["-p", "no:cacheprovider", "-o", "junit_logging=no", f"--junitxml={report}", "-p", "seldom_collecting"]
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in (HERE.parent, HERE):  # where that plugin is, and what it needs
+            patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        done = pytester.runpytest_subprocess(*settings, *args, timeout=timeout)
     outcomes: dict[str, str] = {}
     texts: dict[str, str] = {}
     for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
