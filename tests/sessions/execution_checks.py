@@ -971,3 +971,36 @@ def check_feeds_that_tensorflow_would_ignore_are_refused() -> None:
                         assert "would change nothing" in str(error) and fed.name in str(error), error
                     else:
                         assert session.run(fetched, {fed: [[5.0]]}).tolist() == [[16.0]], name
+
+
+def check_a_tensor_of_a_branch_that_is_not_taken_has_no_value() -> None:
+    from tensorflow.python.ops import control_flow_ops
+
+    tf.disable_control_flow_v2()
+    with new_session() as session:
+        x = tf.placeholder(tf.float32, [2])
+        not_taken, taken = control_flow_ops.switch(x, x[0] > 5)
+        inner = lambda: tf.cond(x[1] > 1, lambda: x * 2, lambda: x * 3)  # noqa: E731
+        whole = tf.cond(x[0] > 5, inner, lambda: -x)
+        _, looped = tf.while_loop(
+            lambda i, _: i < 3, lambda i, a: (i + 1, tf.cond(a[0] > 0, lambda: a + 1, lambda: a)), [0, x]
+        )
+        text = tf.as_string(taken)
+        fetches = {
+            "taken": [taken, tf.identity(taken), text, (whole, text)],
+            "not taken": [not_taken, tf.identity(not_taken)],
+            "always": [whole, looped, *tf.gradients(whole + looped, x)],
+        }
+        for branch, fetched in fetches.items():
+            for fetch in fetched:
+                compiled = calls.CompiledCall(session, [x], fetch, None)
+                assert (compiled.in_caller is None) is (branch != "always"), (branch, fetch)
+                ways = [lambda v, fetch=fetch: session.run(fetch, {x: v}), compiled]
+                for value, has_value in (([9.0, 2.0], branch != "not taken"), ([1.0, 2.0], branch != "taken")):
+                    for way in [*ways, *ways]:
+                        if has_value:
+                            way(value)
+                        else:
+                            error = raises(tf.errors.InvalidArgumentError, way, value)
+                            assert "does not have value" in str(error), (branch, fetch, value)
+    tf.enable_control_flow_v2()

@@ -1,7 +1,7 @@
 """Facts about TensorFlow's operations for the compiled call: tables of op types and two pure functions.
 
 ``prune`` walks a request's graph as the runtime will (from the fetches and targets back to the feeds); ``judge`` reads
-off it what the call may do::
+off it what the call may do, and ``may_lack_values`` whether a fetch may be of a branch that is not taken::
 
     fetches, targets, feeds ─▶ prune ─▶ operations ─▶ judge ─▶ Judgement
                                                                unsafe_in_caller  why not in the caller's thread
@@ -26,6 +26,7 @@ __all__ = [
     "MAX_CALLER_OVERLAP",
     "Judgement",
     "judge",
+    "may_lack_values",
     "overlap",
     "prune",
 ]
@@ -316,6 +317,75 @@ def _microseconds(operation: Any) -> float:
 def _dims(tensor: Any) -> list[int]:
     shape = tensor.shape
     return [] if shape.rank is None else [_OPEN if size is None else size for size in shape.as_list()]
+
+
+_SWITCHES = _words("Switch RefSwitch")
+_MERGES = _words("Merge RefMerge")
+_BACK = _words("NextIteration RefNextIteration")
+
+
+def may_lack_values(operations: Sequence[Any], fetches: Iterable[Any], feeds: Iterable[Any]) -> bool:
+    """Whether a fetched tensor may be of a branch of TensorFlow 1's ``cond`` that a run does not take.
+
+    ``Session.run`` raises InvalidArgumentError then, and a compiled request gives an empty array of float32.
+
+    Args:
+        operations: What :func:`prune` returned.
+        fetches: The tensors fetched.
+        feeds: The tensors fed.
+    """
+    if not any(operation.type in _SWITCHES for operation in operations):
+        return False
+    branches = _Branches(operations, feeds)
+    return any(branches.of(tensor) for tensor in fetches)
+
+
+class _Branches:
+    """The branches that a tensor is of: each is the id of a condition, and which of its values is needed.
+
+    A Merge is of those that all of its inputs are of. Loops are taken to end, and their bodies to be a branch.
+    """
+
+    def __init__(self, operations: Sequence[Any], feeds: Iterable[Any]) -> None:
+        self._fed = {id(tensor) for tensor in feeds}
+        self._found: dict[int, frozenset[tuple[int, int]]] = {}
+        running = {id(operation) for operation in operations}
+        todo, entered = list(operations), set[int]()
+        while todo:
+            operation = todo[-1]
+            before = [tensor.op for tensor in self._inputs(operation)] + operation.control_inputs
+            new = [each for each in before if id(each) in running and id(each) not in entered]
+            entered.add(id(operation))
+            if new:
+                todo += new
+                continue
+            todo.pop()
+            if id(operation) not in self._found:
+                self._found[id(operation)] = self._of_operation(operation)
+
+    @staticmethod
+    def _inputs(operation: Any) -> list[Any]:
+        """The inputs of an operation but those that go back in a loop."""
+        return [tensor for tensor in operation.inputs if operation.type not in _MERGES or tensor.op.type not in _BACK]
+
+    def _of_operation(self, operation: Any) -> frozenset[tuple[int, int]]:
+        inputs = [self.of(tensor) for tensor in self._inputs(operation)]
+        waited = frozenset().union(*(self._found.get(id(each), frozenset()) for each in operation.control_inputs))
+        if operation.type in _MERGES and inputs:
+            return waited | inputs[0].intersection(*inputs[1:])
+        return waited.union(*inputs)
+
+    def of(self, tensor: Any) -> frozenset[tuple[int, int]]:
+        """The branches of a tensor."""
+        if id(tensor) in self._fed:
+            return frozenset()
+        operation = tensor.op
+        found = self._found.get(id(operation), frozenset())
+        if operation.type in _SWITCHES:
+            condition, taken = operation.inputs[1], tensor.value_index
+            if taken or condition.op.type != "LoopCond":
+                return found | {(id(condition), taken)}
+        return found
 
 
 def _race(operations: Sequence[Any], fetches: Sequence[Any]) -> str | None:

@@ -12,7 +12,7 @@ from tf1sessions.errors import ConfigError, ExecutionModeError
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.feed_values import Feed
 from tf1sessions.sessions.ignored_feeds import refuse_ignored_feeds
-from tf1sessions.sessions.operations import judge, prune
+from tf1sessions.sessions.operations import judge, may_lack_values, prune
 from tf1sessions.sessions.plans import CompiledRequest, Forbidden, RequestPlan, assembler
 
 __all__ = ["CAPACITY", "EXECUTIONS", "SessionCalls", "calls_of", "milliseconds", "name_of"]
@@ -46,6 +46,7 @@ class SessionCalls:
         self.run_limit_secs: float | None = None
         self.plans: dict[Any, RequestPlan] = {}
         self.requests: dict[Any, CompiledRequest] = {}
+        self._not_compiled: set[Any] = set()  # keys of requests that may fetch what has no value
         self._capacity = capacity
         self._lock = threading.RLock()
         self._refused: str | None = None
@@ -59,16 +60,24 @@ class SessionCalls:
         fetches: Sequence[Any],
         targets: Sequence[Any],
         run_limit_secs: float | None = None,
-    ) -> CompiledRequest:
-        """The compiled request for tensors sorted by name; compiles it when it is new."""
+    ) -> CompiledRequest | None:
+        """The compiled request for tensors sorted by name; compiles it when it is new.
+
+        None where it may fetch a tensor that has no value, which TensorFlow's own run sees.
+        """
         key = self._key(feeds, fetches, targets, run_limit_secs)
         found = self.requests.get(key)
-        if found is None:
+        if found is None and key not in self._not_compiled:
             with self._lock:
                 found = self.requests.get(key)
                 if found is None:
                     found = self._compile(session, key, feeds, fetches, targets)
-                    self._insert(self.requests, key, found)
+                    if found is not None:
+                        self._insert(self.requests, key, found)
+                    else:
+                        if len(self._not_compiled) >= self._capacity:
+                            self._not_compiled.clear()
+                        self._not_compiled.add(key)
         return found
 
     def _key(
@@ -78,16 +87,16 @@ class SessionCalls:
 
     def _compile(
         self, session: Any, key: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
-    ) -> CompiledRequest:
+    ) -> CompiledRequest | None:
         if not self._looked:
             self._refused = _refused(session)
             self._one_thread = _one_thread(session._config)
             self._looked = True
         with session.graph._session_run_lock():  # another thread that adds operations would disturb the reading
             refuse_ignored_feeds(feeds, session._config)
-            judgement = judge(
-                prune(fetches, targets, feeds), fetches, feeds, refused=self._refused, one_thread=self._one_thread
-            )
+            operations = prune(fetches, targets, feeds)
+            judgement = judge(operations, fetches, feeds, refused=self._refused, one_thread=self._one_thread)
+            lacks_values = may_lack_values(operations, fetches, feeds)
         in_caller = self.execution == "caller" or (self.execution == "auto" and judgement.unsafe_in_caller is None)
         *names, run_limit_secs = key
         if in_caller and judgement.unsafe_in_caller is not None:
@@ -96,6 +105,8 @@ class SessionCalls:
                 where="SessionConfig(execution='caller')",
                 next_step="Use execution='auto', which runs such a request in the thread pool.",
             )
+        if lacks_values:
+            return None
         options = private.config_pb2.CallableOptions(feed=names[0], fetch=names[1], target=names[2])
         if in_caller:
             options.run_options.inter_op_thread_pool = -1
@@ -147,6 +158,8 @@ class SessionCalls:
             if key is not None:
                 return None  # closed meanwhile, or the slow way had a reason not to compile it
             request = self.request(session, fed_in_order, fetched, targets, run_limit_secs)
+            if request is None:
+                return None
         plan = RequestPlan(
             request,
             [Feed(tensor) for tensor in tensors],

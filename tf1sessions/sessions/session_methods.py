@@ -136,6 +136,8 @@ def do_run(
     request = calls_of(session).request(
         session, [tensor for tensor, _ in feeds], fetches, sorted(target_list, key=name_of)
     )
+    if request is None:
+        return original.do_run(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
     results = session._do_call(request.run, session, [value for _, value in feeds])
     if fetches == fetch_list:
         return results
