@@ -1385,6 +1385,7 @@ def test_forks_and_exits(run_python):
     )
     assert done.results == {"child": "forked forked forked", "status": 0}
     assert done.stdout == "end\n"
+    assert "of its items were not begun when the program ended" in done.stderr
 
 
 # ----------------------------------------------------------------------------------------------------------- stress

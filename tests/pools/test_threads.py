@@ -7,6 +7,7 @@ import concurrent.futures
 import contextlib
 import gc
 import random
+import re
 import threading
 import time
 import weakref
@@ -527,3 +528,24 @@ def test_a_pool_that_is_dropped_ends_its_workers(tf, ends_before, builds):
     wait_for(lambda: gc.collect() >= 0 and gone() is None, "the end of the pool", DEADLINE)
     wait_for(lambda: not pool_threads(), "the end of its threads", DEADLINE)
     assert all(session.closed for session in sessions)
+
+
+@pytest.mark.parametrize("kind", ["ThreadSessionPool", "ProcessSessionPool"])
+def test_the_end_of_the_program_names_jobs_that_are_not_run(run_python, kind):
+    done = run_python(
+        f"""
+        import time
+        import tf1sessions as t1
+
+        def job(gs, number):
+            time.sleep(0.2)
+            return number
+
+        pools = [t1.{kind}(1, name=name) for name in ("mine", "idle")]
+        futures = [pools[0].job(name=f"j{{number}}").submit(job, number) for number in range(6)]
+        assert futures[0].result() == pools[1].submit(job, 0).result() == 0
+        """
+    )
+    lines = [line for line in done.stderr.splitlines() if "not shut down" in line]
+    assert len(lines) == 1, lines
+    assert re.match(r"mine was not shut down: [345] of its jobs, the first is 'j\d', had not ended", lines[0])

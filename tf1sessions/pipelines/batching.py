@@ -29,12 +29,14 @@ Python lets it do nothing, could keep the turn; the dispatcher looks for its sta
 from __future__ import annotations
 
 import asyncio
+import atexit
 import collections
 import concurrent.futures
 import dataclasses
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType, TracebackType
@@ -74,6 +76,8 @@ _UNTIL_ANSWERED = float("inf")
 _LONGEST_PAUSE = 32
 #: How many of the last requests the percentiles are made of.
 _RECENT = 4096
+#: How long the end of the process waits for a run.
+_EXIT_SECS = 5.0
 
 
 # -- statistics -------------------------------------------------------------------------------------------------------
@@ -293,6 +297,7 @@ class Batcher:
         self._missing_rows = 0  # what the dispatcher waits for right now
         self._in_vain = 0  # how many waits in a row nobody, or less than half of them, came back
         self._pause = 0  # how many runs are not followed by a wait because of that
+        _batchers.add(self)
 
     # -- requests --------------------------------------------------------------------------------------------------
 
@@ -749,3 +754,14 @@ def check_duration(name: str, value: Any, where: str) -> None:
     """Raise a ConfigError for a value that is no number from 0 to a million."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= _LONGEST:
         raise ConfigError(f"{name} is {value!r}", where=where, next_step="Give a number from 0 to a million.")
+
+
+_batchers: weakref.WeakSet[Batcher] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """End the batchers that the program has left open: a run that ends later than Python aborts the process."""
+    for batcher in list(_batchers):
+        if not batcher.closed:
+            batcher.close(join_secs=_EXIT_SECS)

@@ -16,12 +16,14 @@ and a caller that was not woken because of it looks again after a while.
 
 from __future__ import annotations
 
+import atexit
 import collections
 import concurrent.futures
 import itertools
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -53,6 +55,8 @@ logger = logging.getLogger("tf1sessions")
 _IDLE_SECS = 10.0
 #: How many of the last items the percentiles are made of.
 _RECENT = 4096
+#: How long the end of the process waits for items that run.
+_EXIT_SECS = 5.0
 
 _numbers = itertools.count()
 
@@ -270,6 +274,7 @@ class WorkQueue:
         self._running: dict[threading.Thread, _WorkItem] = {}
         self._counts = dict.fromkeys(("succeeded", "failed", "expired", "cancelled", "overloaded"), 0)
         self._queued, self._runs = (collections.deque[float](maxlen=_RECENT) for _ in range(2))
+        _queues.add(self)
 
     # -- items -----------------------------------------------------------------------------------------------------
 
@@ -462,6 +467,22 @@ class WorkQueue:
                 interrupt = raised
         if interrupt is not None:
             raise interrupt
+
+    def _end_with_process(self) -> None:
+        """Close it, if nobody has: a thread that comes out of TensorFlow when Python has ended aborts the process."""
+        if self._closed or forks.forked():
+            return
+        if waiting := len(self._schedule.waiting):
+            logger.warning(
+                "%s was not closed: %d of its items were not begun when the program ended, and are cancelled. "
+                "Close it, or use it in a `with`.",
+                self.name,
+                waiting,
+            )
+        try:
+            self.close(cancel_pending=True, join_secs=_EXIT_SECS)
+        except StragglerError as straggler:
+            logger.warning("%s", straggler)
 
     def _join(self, until: float | None) -> None:
         """Waits until all threads have ended.
@@ -739,3 +760,13 @@ def _check_priority(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
         raise UsageError(f"priority is {value!r}", where="submit()", next_step="Give a number.")
     return value
+
+
+_queues: weakref.WeakSet[WorkQueue] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """End the queues that the program has left open."""
+    for queue in list(_queues):
+        queue._end_with_process()

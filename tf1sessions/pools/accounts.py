@@ -80,6 +80,17 @@ class JobAccounts:
         with self.lock:
             return [*reversed(self._waiting), *reversed(self._running)]
 
+    def warn_of_unfinished(self) -> None:
+        """Log how many jobs are not run because the program ends, and the pool was not shut down."""
+        if jobs := self.unfinished():
+            logger.warning(
+                "%s was not shut down: %d of its jobs, the first is %r, had not ended when the program did, and are "
+                "cancelled. Call shutdown(), or use the pool in a `with`.",
+                self._name,
+                len(jobs),
+                min(jobs, key=lambda job: job.number).name,
+            )
+
     def submitted(self, job: PoolJob) -> None:
         """Count a new job."""
         with self.lock:

@@ -81,6 +81,7 @@ class DispatchedPool(SessionPool):
         """End the pools of this class that were not shut down: waiting jobs are cancelled, running ones killed."""
         for pool in list(_pools):
             if isinstance(pool, cls):
+                pool._accounts.warn_of_unfinished()
                 pool.interrupt()
                 pool.shutdown(wait=True)
 

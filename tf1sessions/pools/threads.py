@@ -478,6 +478,7 @@ def _at_exit() -> None:
     """
     stuck = False
     for pool in list(_pools):
+        pool._accounts.warn_of_unfinished()
         pool.interrupt()
         pool._end(True, False, STRAGGLER_SECS)
         stuck = stuck or bool(pool.statistics().stuck_threads)
