@@ -25,6 +25,7 @@ from ported_code import with_fewer_calls
 
 from tf1sessions.porting import ordered_inputs
 from tf1sessions.porting.rewriting import native_run, printed
+from tf1sessions.porting.rewriting.native.checkpoints import RESTORED_COMMENT
 from tf1sessions.porting.rewriting.rewrite import port
 from tf1sessions.source.files import SourceText
 
@@ -215,3 +216,55 @@ def check_examples() -> None:
                 found = printed.compared(texts[0], text)
                 assert not found.difference and found.numbers > 10, f"{name}: {found}"
     assert changed == ["while_loop_orbits.py", "gan_digits.py", "iris_dataset_iterator.py"]
+
+
+OLD_PROGRAM = """
+import numpy as np
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [None, 2])
+def network(x):
+    with tf.variable_scope('net'):
+        return tf.layers.dense(x, 1, kernel_initializer=tf.ones_initializer())
+loss = tf.reduce_mean(tf.square(network(x)))
+train_op = OPTIMIZER.minimize(loss)
+saver = tf.train.Saver()
+data = np.array([[1.0, 2.0], [3.0, 1.0]])
+def main():
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        BEGIN
+        for i in range(3):
+            sess.run(train_op, {x: data})
+            print(sess.run(loss, {x: data}))
+if __name__ == '__main__':
+    main()
+"""
+TRAINED = """for i in range(3):
+            sess.run(train_op, {x: data})
+        saver.save(sess, PATH)"""
+
+
+def check_an_old_checkpoint_is_converted() -> None:
+    page = (ROOT / "migration_notes" / "port-native.md").read_text("utf-8").partition("### Old checkpoints")[2]
+    convert = re.findall(r"```py\n(.*?)```", page, re.DOTALL)[0]
+    for optimizer in ("AdamOptimizer(0.1)", "MomentumOptimizer(0.01, 0.9)"):
+        program = OLD_PROGRAM.replace("OPTIMIZER", f"tf.train.{optimizer}")
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            stack.callback(os.chdir, os.getcwd())
+            os.chdir(folder)
+            Path("old").mkdir()
+            before, _, _ = in_sessions(
+                ported(program.replace("BEGIN", TRAINED.replace("PATH", "'old/model.ckpt'")))["clean"]
+            )
+            text = ported(program.replace("BEGIN", "saver.restore(sess, 'new/model.ckpt')"))["native"]
+            assert "tf1sessions" not in text and RESTORED_COMMENT in text, text
+            v1.keras.backend.clear_session()
+            module = sys.modules["train"] = types.ModuleType("train")
+            stack.callback(sys.modules.pop, "train")
+            exec(compile(text, "train.py", "exec", dont_inherit=True), module.__dict__)
+            executed(convert, "convert.py")
+            printed_text = io.StringIO()
+            with contextlib.redirect_stdout(printed_text):
+                module.main()
+            found = printed.compared(before, printed_text.getvalue())
+            assert not found.difference and found.numbers == 3, (optimizer, found)

@@ -12,8 +12,14 @@ from .digits import last_import
 from .kinds import Kind, Kinds
 from .texts import Texts
 
-__all__ = ["checkpoint", "is_saver", "keeps_all", "use_of_saver", "with_writer"]
+__all__ = ["RESTORED", "RESTORED_COMMENT", "checkpoint", "is_saver", "keeps_all", "use_of_saver", "with_writer"]
 
+#: What is said where a checkpoint is restored into an optimizer that has a state.
+RESTORED = (
+    "From a checkpoint of TensorFlow 1 this reads the variables, and no state of optimizers: convert such a file once, "
+    'as "Old checkpoints" in migration_notes/port-native.md shows.'
+)
+RESTORED_COMMENT = "# a file of TensorFlow 1 gives the variables, not the optimizer's state"
 _KEPT = "5"  # checkpoints that a Saver keeps, if nothing is said
 #: Arguments of ``save()`` that say nothing of what a Checkpoint writes.
 _OF_GRAPHS = frozenset(["meta_graph_suffix", "save_debug_info", "strip_default_attrs", "write_meta_graph"])

@@ -139,8 +139,23 @@ def write_savers(unit: Unit) -> None:
                 continue
             if owner != node.id and _is_known(unit, path, item.statement):
                 owner = _manager(unit, item, owner)
-            unit.texts.replace(call, f"{owner}.{use}")
+            comment = ""
+            if method.attr == "restore" and any(_has_state(unit, name) for name in saved.get(node.id, ())):
+                unit.undecided[unit.file.statement(call)] = checkpoints.RESTORED
+                comment = f"  {checkpoints.RESTORED_COMMENT}" if isinstance(unit.file.parents[call], ast.Expr) else ""
+            unit.texts.replace(call, f"{owner}.{use}{comment}")
     _write_restored(unit, saved)
+
+
+def _has_state(unit: Unit, name: str) -> bool:
+    """Whether an object is an optimizer that keeps more than the number of its steps."""
+    objects = (each for item in unit.objects.values() for each in item)
+    made = next((text for own, text, kind in objects if (own, kind) == (name, "optimizer")), None)
+    if made is None:
+        return False
+    call = ast.parse(made, mode="eval").body
+    has_momentum = isinstance(call, ast.Call) and len(call.args) + len(call.keywords) > 1
+    return has_momentum or ".SGD(" not in made or name in unit.rates
 
 
 def _deletes(unit: Unit, saver: str, made: ast.Call) -> bool:
