@@ -59,6 +59,7 @@ class Names:
         self._parents: dict[ast.AST, ast.AST] = {}
         self._modules: dict[str, Scope] = {}
         self._known: dict[ast.AST, str | None] = {}
+        self._known_names: dict[tuple[Scope, str], str | None] = {}  # by the scope that has the name
         self._asking: set[ast.AST] = set()
         self.calling: set[ast.AST] = set()  # nodes that have a call in them
         self._appends: list[ast.Call] = []
@@ -263,7 +264,13 @@ class Names:
                     if module in self._modules and name in self._modules[module].bindings:
                         return self._name(name, self._modules[module])
             return f"builtins.{name}" if name in _BUILTINS else f"tf.{name}" if star else None
-        meanings = []
+        if (found, name) not in self._known_names:
+            self._known_names[found, name] = self._bound_to(name, found)
+        return self._known_names[found, name]
+
+    def _bound_to(self, name: str, found: Scope) -> str | None:
+        """Return what all values of a name in the scope that has it mean."""
+        meanings: list[str | None] = []
         for value in found.bindings[name]:
             if isinstance(value, ast.expr):
                 if is_none(value):
