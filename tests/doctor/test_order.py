@@ -209,3 +209,15 @@ def test_config(text: str, config: dict[str, object] | None) -> None:
     code = Code(read_text(HEAD + text))
     (session,) = code.sessions()
     assert code.config_of(session) == config
+
+
+def test_a_name_that_is_bound_often_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    path = Names.path
+    monkeypatch.setattr(Names, "path", lambda names, node: asked.append(node) or path(names, node))
+    count = 300
+    program = read_text("import tensorflow as tf\n" + "x = tf.log(1.)\n" * count + "y = x\nz = x\n" * count)
+    names = Names(program)
+    for statement in program.files[0].tree.body[1:]:
+        assert names.path(statement.value) == "tf.log()"
+    assert len(asked) < 10 * count
