@@ -69,15 +69,7 @@ class SessionCalls:
         found = self.requests.get(key)
         if found is None and key not in self._not_compiled:
             with self._lock:
-                found = self.requests.get(key)
-                if found is None:
-                    found = self._compile(session, key, feeds, fetches, targets)
-                    if found is not None:
-                        self._insert(self.requests, key, found)
-                    else:
-                        if len(self._not_compiled) >= self._capacity:
-                            self._not_compiled.clear()
-                        self._not_compiled.add(key)
+                found = self.requests.get(key) or self._compile(session, key, feeds, fetches, targets)
         return found
 
     def _key(
@@ -88,6 +80,7 @@ class SessionCalls:
     def _compile(
         self, session: Any, key: Any, feeds: Sequence[Any], fetches: Sequence[Any], targets: Sequence[Any]
     ) -> CompiledRequest | None:
+        """Compile a request and keep it, with the lock held; None where it may fetch what has no value."""
         if not self._looked:
             self._refused = _refused(session)
             self._one_thread = _one_thread(session._config)
@@ -106,6 +99,9 @@ class SessionCalls:
                 next_step="Use execution='auto', which runs such a request in the thread pool.",
             )
         if lacks_values:
+            if len(self._not_compiled) >= self._capacity:
+                self._not_compiled.clear()
+            self._not_compiled.add(key)
             return None
         options = private.config_pb2.CallableOptions(feed=names[0], fetch=names[1], target=names[2])
         if in_caller:
@@ -120,7 +116,9 @@ class SessionCalls:
             for index, (tensor, fresh) in enumerate(zip(fetches, judgement.fresh, strict=True))
             if not fresh and tensor.dtype.base_dtype != tf.string
         ]
-        return CompiledRequest(session, handle, judgement, in_caller, copied)
+        found = CompiledRequest(session, handle, judgement, in_caller, copied)
+        self._insert(self.requests, key, found)
+        return found
 
     def plan(
         self,
