@@ -33,6 +33,7 @@ from ..native import (
     separation,
     summaries,
     values,
+    variables,
 )
 from ..native.kinds import Kinds
 from ..native.modules import FileClasses
@@ -243,6 +244,7 @@ def _edits(
     first = next(iter(headers.tensorflow_statements(file)))
     if any(".keras." in line for line in new) and (setting := keras_setting(file, first)):
         yield headers.insert_before(file, first, setting)
+    yield from variables.matching_import(file, new)
     spans = []
     for statement, lines in replaced.items():
         if any(node in replaced for node in file.around(statement)):
