@@ -460,6 +460,8 @@ class Kinds:
             self.bind(statement.target, self._computed([statement.target, statement.value], scope), scope)
         elif isinstance(statement, ast.Return):
             return self.of(statement.value, scope)
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield | ast.YieldFrom):
+            return _container(self.of(statement.value.value, scope))
         elif isinstance(statement, ast.For):
             self.bind(statement.target, _element(self.of(statement.iter, scope)), scope)
         elif isinstance(statement, ast.With):
