@@ -126,3 +126,21 @@ def test_a_group_of_a_class_is_run():
 
 def test_a_text_that_is_no_python_stays_for_the_caller_to_refuse():
     assert with_attributes("class A:\ndef f(:\n", ["A"]) == "class A:\ndef f(:\n"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "def f(a, c):\n    return c + a\ny = f(*[1, b])",
+        "def f(a, c):\n    return c + a\ny = f(1, *[b])",
+        "def f(a, c):\n    return c + a\ny = f(**{'a': 1, 'c': b})",
+        "def f(a, *, c):\n    return c + a\ny = f(1, **{'c': b})",
+        "def f(*vs):\n    return vs[0] * 2\ny = f(b)",
+        "def f(n, *vs):\n    return vs[n] * 2\ny = f(0, *[b])",
+        "def f(**vs):\n    return vs['c'] * 2\ny = f(c=b)",
+    ],
+)
+def test_what_a_function_computes_of_a_variable_that_it_gets_with_a_star_is_computed_by_requests(made: str):
+    found = after(TEXT.replace("GROUP", f"{made}\ng = b.assign(x)").replace("[w, b])", "y)"), "native")
+    assert "LegacyGraph" not in found
+    assert "y = f(" in found.partition("def run_y():\n")[2].partition("return y")[0]
