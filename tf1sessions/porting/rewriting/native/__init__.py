@@ -56,6 +56,7 @@ Files::
     waiting.py       assignments that wait for the next element of a data set, which may be the last
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step, or with a read
     shared_draws.py  random operations that several requests run
+    sparse.py        requests that fetch sparse tensors, or gradients of some rows
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions
     session_settings.py   settings that sessions were made with

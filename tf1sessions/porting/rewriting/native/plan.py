@@ -20,6 +20,7 @@ from . import (
     purity,
     resets,
     shared_draws,
+    sparse,
     summaries,
 )
 from .kinds import creates
@@ -36,6 +37,7 @@ def write(unit: Unit) -> None:
     moved = [item for item in unit.items if unit.is_moved(item)]
     moved += [item for each in unit.iterators.values() for items in each.items.values() for item in items]
     caught.check_caught(unit)
+    sparse.check_fetches(unit)
     shared_draws.check_shared_draws(unit, moved)
     purity.check_effects(unit, moved)
     functions.check_rebinding(unit, moved)
