@@ -11,7 +11,14 @@ import pytest
 from pages import NOTES
 
 from tf1sessions.porting.rewriting import inputs, native, requests
-from tf1sessions.porting.rewriting.native import refusals, session_settings, shared_draws, small_steps, unordered
+from tf1sessions.porting.rewriting.native import (
+    late_prints,
+    refusals,
+    session_settings,
+    shared_draws,
+    small_steps,
+    unordered,
+)
 from tf1sessions.porting.rewriting.rules import functions_requests, inputs_queues, native_code
 
 _MODULES = [Path(native_code.__file__), *sorted(Path(native.__path__[0]).glob("*.py"))]
@@ -84,6 +91,7 @@ def test_what_is_good_to_know_has_an_answer():
     assert unordered.UNORDERED.partition(";")[0] in page
     assert unordered.READ_UNORDERED.partition(";")[0] in page
     assert shared_draws.SHARED_DRAW.partition(" from one sequence")[0] in page
+    assert late_prints.LATE_PRINT.partition(": with")[0] in page
     assert small_steps.SMALL_STEPS.partition(":")[0] in page
     assert "### Small steps" in page and '"Small steps" in migration_notes/port-native.md' in small_steps.SMALL_STEPS
 

@@ -57,6 +57,7 @@ Files::
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step, or with a read
     shared_draws.py  random operations that several requests run
     sparse.py        requests that fetch sparse tensors, or gradients of some rows
+    late_prints.py   prints that become a part of functions
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions
     session_settings.py   settings that sessions were made with

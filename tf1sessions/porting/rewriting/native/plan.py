@@ -13,6 +13,7 @@ from . import (
     changed_state,
     functions,
     iterators,
+    late_prints,
     lists,
     normalization,
     objects,
@@ -90,6 +91,7 @@ def _write(unit: Unit) -> None:
             running.append(request)
     running.sort(key=lambda each: functions.place(unit, each).lineno)
     outputs.check_initializations(unit)
+    late_prints.note_late_prints(unit, [each for each in moved if not isinstance(each.statement, ast.Expr)])
     functions.write_requests(unit, moved, running)
     outputs.use_summaries(unit)
     outputs.write_savers(unit)

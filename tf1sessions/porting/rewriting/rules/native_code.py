@@ -36,6 +36,7 @@ from ..native import (
     variables,
 )
 from ..native.kinds import Kinds
+from ..native.late_prints import LATE_PRINT
 from ..native.modules import FileClasses
 from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
@@ -191,6 +192,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         dropped = tuple(each for unit in units for each in unit.dropped)
         said = [each for unit in units for each in unit.undecided.items()]
         said += [(each, SHARED_DRAW) for unit in units for each in unit.shared_draws]
+        said += [(each, LATE_PRINT) for each in dict.fromkeys(each for unit in units for each in unit.late_prints)]
         loop = next(filter(None, map(training_loop, units)), None)
         return _Planned(edit, tuple(_changed(units, made)), dropped, tuple(said), loop, settings)
     except NotPossible as error:
