@@ -91,6 +91,7 @@ _MODULES = {
     # for models: the messages that the public API does not export
     "meta_graph_pb2": "tensorflow.core.protobuf.meta_graph_pb2",
     "saved_model_pb2": "tensorflow.core.protobuf.saved_model_pb2",
+    "indexed_slices": "tensorflow.python.framework.indexed_slices",  # for porting: what a session gives for them
     # for porting.checkpoints
     "object_graph_pb2": "tensorflow.core.protobuf.trackable_object_graph_pb2",
     "importer": "tensorflow.python.framework.importer",  # for lanes

@@ -209,6 +209,29 @@ def check_structures() -> None:
     assert_same(build, requests)
 
 
+def check_sparse_tensors_and_gradients_of_some_rows() -> None:
+    def build() -> Any:
+        x = v1.placeholder(tf.float32, [2, 2])
+        places = tf.where(tf.not_equal(x, 0))
+        sparse = tf.SparseTensor(places, tf.gather_nd(x, places), [2, 2])
+        rows = v1.get_variable("rows", initializer=np.arange(6, dtype=np.float32).reshape(3, 2))
+        loss = tf.reduce_sum(tf.square(v1.nn.embedding_lookup(rows, [1, 1])))
+        return x, sparse, v1.gradients(loss, [rows])[0], v1.global_variables_initializer()
+
+    def requests(built: Any, run: Any) -> Any:
+        x, sparse, slices, initialize = built
+        run(initialize, {})
+        found = [
+            run(sparse, {x: [[0, 1], [2, 0]]}),
+            run(slices, {}),
+            run([slices, {"s": sparse}], {x: [[0, 1], [2, 0]]}),
+        ]
+        assert [type(each).__name__ for each in found] == ["SparseTensorValue", "IndexedSlicesValue", "list"]
+        return found
+
+    assert_same(build, requests)
+
+
 def check_queues_iterators_and_tables() -> None:
     """They live as long as the graph, and all functions share them."""
 

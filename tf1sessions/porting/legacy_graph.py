@@ -568,7 +568,7 @@ def _parts(leaf: Any) -> Any:
     if isinstance(leaf, tf.SparseTensor):
         return tf.SparseTensorValue(leaf.indices, leaf.values, leaf.dense_shape)
     if isinstance(leaf, tf.IndexedSlices) and leaf.dense_shape is not None:
-        return tf.IndexedSlicesValue(leaf.values, leaf.indices, leaf.dense_shape)
+        return private.indexed_slices.IndexedSlicesValue(leaf.values, leaf.indices, leaf.dense_shape)
     return leaf
 
 

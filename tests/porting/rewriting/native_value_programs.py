@@ -115,6 +115,28 @@ VALUE_PROGRAMS = {
                 print(l, sess.run(other, {x: data.reshape(-1)[:40].reshape(4, 10), y: labels}).sum())
         """
     ),
+    "lists of variables whose names match": program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        h = x
+        for_step = 'hidden[23]|out'
+        with tf.variable_scope('net'):
+            h = tf.layers.dense(h, 4, tf.nn.tanh, name='hidden1')
+        h = tf.layers.dense(h, 4, tf.nn.tanh, name='hidden2')
+        h = tf.layers.dense(h, 4, tf.nn.tanh, name='hidden3')
+        loss = tf.reduce_mean(tf.square(tf.layers.dense(h, 1, name='outputs')))
+        last = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope=for_step)
+        first = tf.trainable_variables('net/.*kernel')
+        optimizer = tf.train.GradientDescentOptimizer(0.1)
+        train_last = optimizer.minimize(loss, var_list=last)
+        train_first = optimizer.minimize(loss, var_list=first)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for i in range(4):
+                print(sess.run([train_last, loss], {x: data})[1])
+                print(sess.run([train_first, loss], {x: data})[1])
+        """
+    ),
 }
 
 #: Reads the files that write_mnist() has written in the current folder.

@@ -13,6 +13,7 @@ from pages import NOTES
 from tf1sessions.porting.rewriting import inputs, native, requests
 from tf1sessions.porting.rewriting.native import (
     checkpoints,
+    late_prints,
     refusals,
     session_settings,
     shared_draws,
@@ -92,6 +93,7 @@ def test_what_is_good_to_know_has_an_answer():
     assert unordered.UNORDERED.partition(";")[0] in page
     assert unordered.READ_UNORDERED.partition(";")[0] in page
     assert shared_draws.SHARED_DRAW.partition(" from one sequence")[0] in page
+    assert late_prints.LATE_PRINT.partition(": with")[0] in page
     assert small_steps.SMALL_STEPS.partition(":")[0] in page
     assert "### Small steps" in page and '"Small steps" in migration_notes/port-native.md' in small_steps.SMALL_STEPS
 

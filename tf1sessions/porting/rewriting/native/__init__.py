@@ -51,10 +51,13 @@ Files::
     slices.py        what each request needs, and what several have in common
     effects.py       whether a request would assign or draw more than it fetches
     functions.py     requests as functions
+    grouping.py      what is written in a group of operations
     written.py       checks of the written text: names are bound, and no graph is asked for
     waiting.py       assignments that wait for the next element of a data set, which may be the last
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step, or with a read
     shared_draws.py  random operations that several requests run
+    sparse.py        requests that fetch sparse tensors, or gradients of some rows
+    late_prints.py   prints that become a part of functions
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions
     session_settings.py   settings that sessions were made with

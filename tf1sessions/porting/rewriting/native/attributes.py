@@ -17,11 +17,16 @@ __all__ = ["with_attributes"]
 def with_attributes(text: str, classes: Iterable[str]) -> str:
     """Write the names that stand for attributes as such: in the functions of requests as local names.
 
+    A text that is no Python stays.
+
     Raises:
         NotPossible: A function of a request reads an attribute that a method sets.
     """
     names = set(classes)
-    tree = ast.parse(text)
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # the caller says so
+        return text
     positions = Positions(text)
     edits: list[Edit] = []
     for node in tree.body:

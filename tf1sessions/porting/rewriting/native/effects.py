@@ -21,6 +21,7 @@ _EFFECTS = ASSIGNMENTS | frozenset(
     "py_func numpy_function py_function write_file".split()
 )
 _TURNS = 2  # of a loop of unknown length: enough to tell an operation of each turn from that of the last
+_MOST = 20  # parameters of a function that get the parts of a list
 _DEPTH = 8  # of functions that call functions
 _Scopes = Iterable[ast.withitem]
 
@@ -306,7 +307,7 @@ class _Effects:
         if isinstance(node.func, ast.Name) and symbol is None:
             function = self._functions.get(node.func.id)
             if function is not None and self._may_enter(function):
-                return self._called(function, given, named)
+                return self._called(function, _spread(node.args, given), named)
             if node.func.id in _BUILTINS and given:
                 return self._builtin(node, given)
         effects = frozenset().union(*(each.whole for each in [*given, *named.values()]))
@@ -369,6 +370,19 @@ class _Effects:
         finally:
             self._names, self._given = names, outer
             self._entered.pop()
+
+
+def _spread(nodes: Sequence[ast.expr], given: Sequence[_Value]) -> list[_Value]:
+    """Return the values that parameters get: of a list with a star its parts, of which an unknown one may be any."""
+    found: list[_Value] = []
+    for node, value in zip(nodes, given, strict=True):
+        if not isinstance(node, ast.Starred):
+            found.append(value)
+        elif value.parts is not None and value.is_known:
+            found += value.values
+        else:
+            found += [value.surely()] * _MOST
+    return found
 
 
 _BUILTINS = frozenset(["list", "tuple", "map", "zip", "enumerate", "reversed"])

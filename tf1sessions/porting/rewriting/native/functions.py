@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ....source.uses import bodies
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible, names_in
-from . import call_sites, iterators, normalization, purity, slices, waiting
+from . import call_sites, grouping, iterators, normalization, purity, slices, waiting
 from .effects import check_fetched_effects
 from .kinds import Kind
 from .queues import is_operation_call
@@ -345,7 +345,7 @@ def _function(
     if request.statement is not None:
         done = [unit.texts.of(leaf) for leaf in request.leaves if is_operation_call(unit.kinds, leaf)]
         lines += indented([*done, *_returned(unit, request)])
-    return lines
+    return lines if len(lines) > len(_header(unit, request)) else [*lines, f"{INDENT}pass"]
 
 
 def _header(unit: Unit, request: UnitRequest) -> list[str]:
@@ -405,9 +405,7 @@ def _grouped(unit: Unit, item: Item) -> TapeStep:
     assert isinstance(call, ast.Call)
     if is_operation_call(unit.kinds, call):
         return TapeStep([unit.texts.of(call)], None, True)
-    parts = [one for each in call.args for one in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
-    lines = [unit.texts.of(each) for each in parts if isinstance(each, ast.Call)]
-    return TapeStep(lines, None, True)
+    return TapeStep([line for each in call.args for line in grouping.written_parts(unit, each)], None, True)
 
 
 def context_line(unit: Unit, block: ast.With) -> str:

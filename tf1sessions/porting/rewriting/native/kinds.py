@@ -368,6 +368,10 @@ class Kinds:
             function = self.functions.get(node.func.id)
             if function is not None:
                 named = {each.arg: self.of(each.value, scope) for each in node.keywords if each.arg}
+                if len(named) < len(node.keywords) or any(isinstance(each, ast.Starred) for each in node.args):
+                    kind = _element(self._join(arguments, scope))  # any parameter may get it
+                    names = [each for each in ast.walk(function.args) if isinstance(each, ast.arg)]
+                    return self.called(function, [kind] * len(names), {each.arg: kind for each in names})
                 return self.called(function, [self.of(each, scope) for each in node.args], named)
             if not hasattr(builtins, node.func.id):  # a lambda, or a function inside of this one
                 return self._computed([node.func, *arguments], scope)
@@ -438,6 +442,12 @@ class Kinds:
         """
         names = [each.arg for each in [*function.args.posonlyargs, *function.args.args]]
         scope: Scope = dict(zip(names, arguments, strict=False)) | dict(named or {})
+        if function.args.vararg is not None:
+            scope[function.args.vararg.arg] = _container(max(arguments[len(names) :], default=Kind.STATIC))
+        if function.args.kwarg is not None:
+            names += [each.arg for each in function.args.kwonlyargs]
+            rest = [kind for name, kind in (named or {}).items() if name not in names]
+            scope[function.args.kwarg.arg] = _container(max(rest, default=Kind.STATIC))
         key = function, tuple(sorted(scope.items()))
         if key not in self._calls:
             self._calls[key] = max(scope.values(), default=Kind.STATIC)  # of a function that calls itself
@@ -460,6 +470,8 @@ class Kinds:
             self.bind(statement.target, self._computed([statement.target, statement.value], scope), scope)
         elif isinstance(statement, ast.Return):
             return self.of(statement.value, scope)
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield | ast.YieldFrom):
+            return _container(self.of(statement.value.value, scope))
         elif isinstance(statement, ast.For):
             self.bind(statement.target, _element(self.of(statement.iter, scope)), scope)
         elif isinstance(statement, ast.With):

@@ -13,6 +13,7 @@ from . import (
     changed_state,
     functions,
     iterators,
+    late_prints,
     lists,
     normalization,
     objects,
@@ -20,6 +21,7 @@ from . import (
     purity,
     resets,
     shared_draws,
+    sparse,
     summaries,
 )
 from .kinds import creates
@@ -36,6 +38,7 @@ def write(unit: Unit) -> None:
     moved = [item for item in unit.items if unit.is_moved(item)]
     moved += [item for each in unit.iterators.values() for items in each.items.values() for item in items]
     caught.check_caught(unit)
+    sparse.check_fetches(unit)
     shared_draws.check_shared_draws(unit, moved)
     purity.check_effects(unit, moved)
     functions.check_rebinding(unit, moved)
@@ -88,6 +91,7 @@ def _write(unit: Unit) -> None:
             running.append(request)
     running.sort(key=lambda each: functions.place(unit, each).lineno)
     outputs.check_initializations(unit)
+    late_prints.note_late_prints(unit, [each for each in moved if not isinstance(each.statement, ast.Expr)])
     functions.write_requests(unit, moved, running)
     outputs.use_summaries(unit)
     outputs.write_savers(unit)

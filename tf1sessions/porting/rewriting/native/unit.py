@@ -121,6 +121,7 @@ class Unit:
         dropped: Statements that print tensors, of which nothing is left.
         undecided: Statements that assign variables in a request in no order with something else -> what is said there.
         shared_draws: Statements in which several requests draw random numbers.
+        late_prints: Statements that print when the function of a request is traced.
         renamed: Names that are bound anew behind the graph -> what they are called from there on.
         names_used: Names that no new object may have.
     """
@@ -191,6 +192,7 @@ class Unit:
         self.dropped: list[ast.stmt] = []
         self.undecided: dict[ast.stmt, str] = {}
         self.shared_draws: dict[ast.stmt, None] = {}
+        self.late_prints: dict[ast.stmt, None] = {}
         self.restored: dict[ast.stmt, tuple[str, str]] = {}
         self.shared: dict[tuple[str, str], str] = {}
         self.named_layers: dict[tuple[str, str], str] = {}

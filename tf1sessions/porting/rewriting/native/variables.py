@@ -1,4 +1,7 @@
-"""Lists of a graph's variables, ``tf.trainable_variables()`` and collections, as lists that are written out."""
+"""Lists of a graph's variables, ``tf.trainable_variables()`` and collections, as lists that are written out.
+
+The scope of such a list is a regular expression, and names that it matches at their beginning are in the list.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,10 @@ import ast
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
+from ....source.edits import Edit
+from ....source.uses import FileUses
+from .. import headers
+from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kind, Kinds, creates
 from .statements import Item
@@ -17,6 +24,7 @@ __all__ = [
     "is_local_list",
     "is_local_variable",
     "is_update_list",
+    "matching_import",
     "variable_list",
     "variable_name",
     "written_out",
@@ -26,6 +34,9 @@ _TRAINABLE = frozenset(["tf.trainable_variables"])
 _ALL = frozenset(["tf.global_variables", "tf.all_variables"])
 _TRAINABLE_KEYS = frozenset(["TRAINABLE_VARIABLES"])
 _ALL_KEYS = frozenset(["GLOBAL_VARIABLES", "VARIABLES"])
+_LISTING = _TRAINABLE | _ALL | {"tf.get_collection"}
+_SPECIAL = frozenset(r".^$*+?{}[]\|()")  # characters that mean something else in a regular expression
+_MATCH = ".match("
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +46,7 @@ class VariableList:
     Attributes:
         call: The call.
         trainable: Whether it gives the trainable ones alone.
-        scope: The expression that the names of the variables begin with; None for all.
+        scope: The regular expression that the names of the variables begin with; None for all.
     """
 
     call: ast.Call
@@ -44,22 +55,20 @@ class VariableList:
 
 
 def variable_list(kinds: Kinds, node: ast.AST) -> VariableList | None:
-    """Read ``tf.trainable_variables()`` and its like; None for anything else."""
+    """Read ``tf.trainable_variables()`` and its like; None for anything else.
+
+    Raises:
+        NotPossible: It is given its arguments with stars.
+    """
     if not isinstance(node, ast.Call):
         return None
     symbol, key = kinds.symbol(node.func), collection_key(kinds, node)
-    if key is not None:
-        given = dict(zip(("key", "scope"), node.args, strict=False))
-    elif symbol in _TRAINABLE | _ALL:
-        given = dict(zip(("scope",), node.args, strict=False))
-    else:
+    is_trainable = symbol in _TRAINABLE or key in _TRAINABLE_KEYS
+    if not is_trainable and symbol not in _ALL and key not in _ALL_KEYS:
         return None
-    given |= {each.arg: each.value for each in node.keywords if each.arg}
-    if symbol in _TRAINABLE or key in _TRAINABLE_KEYS:
-        return VariableList(node, True, given.get("scope"))
-    if symbol in _ALL or key in _ALL_KEYS:
-        return VariableList(node, False, given.get("scope"))
-    return None
+    scope = arguments(node, ("scope",) if key is None else ("key", "scope")).get("scope")
+    is_none = isinstance(scope, ast.Constant) and scope.value is None
+    return VariableList(node, is_trainable, None if is_none else scope)
 
 
 def collection_key(kinds: Kinds, node: ast.AST) -> str | None:
@@ -138,7 +147,28 @@ def written_out(
         everything = parts[0][1:]
     if found.scope is None:
         return everything
-    return f"[each for each in {everything} if each.name.startswith({texts.of(found.scope)})]"
+    begin = found.scope
+    if isinstance(begin, ast.Constant) and isinstance(begin.value, str) and not _SPECIAL & set(begin.value):
+        return f"[each for each in {everything} if each.name.startswith({texts.of(begin)})]"
+    return f"[each for each in {everything} if {_module(texts.file)}{_MATCH}{texts.of(begin)}, each.name)]"
+
+
+def _module(file: FileUses) -> str:
+    """The name of the module of regular expressions in a file."""
+    return headers.free_name(file, "re", "re")
+
+
+def matching_import(file: FileUses, lines: Iterable[str]) -> Iterator[Edit]:
+    """Yield the import of the module of regular expressions, where new lines have lists that need it."""
+    name = _module(file)
+    if not any(f" if {name}{_MATCH}" in line for line in lines):
+        return
+    first = next(iter(headers.tensorflow_statements(file)))
+    place = min(use.node.lineno for use in file.uses if use.name in _LISTING)
+    imports = [each.statement for each in file.imports if each.bound == name and each.statement in file.tree.body]
+    if not any(each.lineno < place for each in imports):
+        statement = "import re" if name == "re" else f"import re as {name}"
+        yield headers.insert_before(file, first, [headers.indentation(file, first) + statement])
 
 
 def _parts(

@@ -134,7 +134,17 @@ def _part(unit: Unit, given: ast.expr) -> Iterator[str]:
     if isinstance(call, ast.Call) and unit.is_operation(item):
         grouped = call.args if item not in unit.averaged else []
         for each in [*_given(unit, item), *grouped]:
-            yield from _parts(unit, each) if not isinstance(each, ast.Name) else _part(unit, each)
+            if isinstance(each, ast.Starred):
+                yield from _starred(unit, each)
+            else:
+                yield from _parts(unit, each) if not isinstance(each, ast.Name) else _part(unit, each)
+
+
+def _starred(unit: Unit, given: ast.Starred) -> Iterator[str]:
+    """Yield the parts of a list that a group is given with a star."""
+    if not isinstance(given.value, ast.Name | ast.List | ast.Tuple | ast.BinOp):
+        raise NotPossible(given, "An assignment waits for others that have no name, and for what may fail")
+    yield from _parts(unit, given.value)
 
 
 def _waited(unit: Unit, item: Item) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from ....source import notebooks
 from ....source.edits import Edit, apply
@@ -12,8 +13,9 @@ from ....source.uses import FileUses
 from .. import headers
 from ..indentation import Indentation, lines_in_strings
 from .graph_code import GraphCode
+from .request import NotPossible
 
-__all__ = ["NEW_GRAPH", "FilePlan", "switches"]
+__all__ = ["NEW_GRAPH", "FilePlan", "graph_of_session", "switches"]
 
 NEW_GRAPH = "porting.LegacyGraph()"
 
@@ -23,8 +25,23 @@ _OURS = {
     "tf.train.ChiefSessionCreator": "porting.LegacySessionCreator",
     "tf.train.MonitoredTrainingSession": "porting.monitored_training_session",
 }
+_GRAPH = "tf.Graph"
 _IMPORT = "from tf1sessions import porting"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def graph_of_session(node: ast.AST) -> ast.expr | None:
+    """The graph that a call makes a session of."""
+    if not isinstance(node, ast.Call):
+        return None
+    return next(iter([*(each.value for each in node.keywords if each.arg == "graph"), *node.args[1:2]]), None)
+
+
+def _has_name(node: ast.AST) -> bool:
+    """Whether an expression is a name, or an attribute of self."""
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, ast.Name) and node.value.id == "self"
+    return isinstance(node, ast.Name)
 
 
 def switches(file: FileUses) -> list[ast.Expr]:
@@ -44,7 +61,7 @@ class FilePlan:
         edits, places: As a :class:`~..rule.Change` has them.
         indentation: By how much lines are moved.
         module_functions: Names of the functions of requests that the module makes.
-        graphs: Names that are bound to a LegacyGraph.
+        graphs: Names, and attributes of self, that are bound to a LegacyGraph.
         session_count: In how many places the file makes a session, those left out that are used where they are made.
     """
 
@@ -91,13 +108,54 @@ class FilePlan:
             if isinstance(node, ast.Assign) and self.is_new_graph(node.value):
                 self.replace(node.value, NEW_GRAPH)
                 self.need_import()
-                self.graphs |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+                self.graphs |= {ast.unparse(target) for target in node.targets if _has_name(target)}
+        self._check_graphs()
         for node in ast.walk(self.file.tree):
-            if isinstance(node, ast.Name) and node.id in self.graphs and isinstance(node.ctx, ast.Load):
-                if not self._is_entered(node):
-                    self.replace(node, f"{node.id}.graph")
+            if self.is_graph(node) and isinstance(node.ctx, ast.Load) and not self._is_entered(node):
+                self.replace(node, f"{ast.unparse(node)}.graph")
 
-    def _is_entered(self, node: ast.Name) -> bool:
+    def is_graph(self, node: ast.AST | None) -> TypeGuard[ast.Name | ast.Attribute]:
+        """Whether an expression is a name, or an attribute of self, that is bound to a LegacyGraph."""
+        return isinstance(node, ast.Name | ast.Attribute) and _has_name(node) and ast.unparse(node) in self.graphs
+
+    def _check_graphs(self) -> None:
+        """Refuse graphs that are not known by a name.
+
+        Raises:
+            NotPossible: A graph is a part of something, or an attribute that is more than the graph of its class.
+        """
+        for node in ast.walk(self.file.tree):
+            if isinstance(node, ast.Assign) and self.is_new_graph(node.value) and not all(map(_has_name, node.targets)):
+                raise NotPossible(node, "A graph has no name of its own")
+            given = graph_of_session(node) if self.code.makes_session(self.file, node) else None
+            if isinstance(given, ast.Attribute) and not self.is_graph(given):
+                raise NotPossible(node, "A graph has no name of its own")
+        names = {each.partition(".")[2] for each in self.graphs} - {""}
+        self._check_sessions()
+        for file in self.code.files:
+            for node in ast.walk(file.tree):
+                if not isinstance(node, ast.Attribute) or node.attr not in names or self.code.is_session(node.value):
+                    continue
+                made = file.parents[node]
+                value = made.value if isinstance(made, ast.Assign) else None
+                is_bound = isinstance(value, ast.Call) and self.code.symbol(file, value.func) == _GRAPH
+                if not _has_name(node) or not (isinstance(node.ctx, ast.Load) or is_bound):
+                    what = "An attribute has the graph of its class, and is used in a way that is not known"
+                    raise NotPossible(self.file.tree.body[0] if file is not self.file else node, what)
+
+    def _check_sessions(self) -> None:
+        """Refuse a class that makes several sessions of a graph in an attribute: each has variables of its own.
+
+        Raises:
+            NotPossible: There is one.
+        """
+        for node in ast.walk(self.file.tree):
+            inside = list(ast.walk(node)) if isinstance(node, ast.ClassDef) else []
+            made = [each for each in inside if self.code.makes_session(self.file, each)]
+            if len(made) > 1 and any(isinstance(each, ast.Attribute) and self.is_graph(each) for each in inside):
+                raise NotPossible(made[1], "A class makes several sessions of its graph")
+
+    def _is_entered(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a graph is what a ``with`` enters, or what a session is made of."""
         parent = self.file.parents[node]
         if isinstance(parent, ast.keyword):
@@ -105,9 +163,20 @@ class FilePlan:
         is_default = isinstance(parent, ast.Attribute) and parent.attr == "as_default"
         return is_default or self.code.makes_session(self.file, parent)
 
+    def enter_graphs(self) -> None:
+        """Have graphs entered that are so where no session is used: ``with graph.as_default():``."""
+        for node in ast.walk(self.file.tree):
+            function = node.func if isinstance(node, ast.Call) else None
+            if not isinstance(function, ast.Attribute) or function.attr != "as_default":
+                continue
+            if self.is_graph(function.value) and not self.is_gone(node):  # type: ignore[arg-type]
+                is_entered = isinstance(self.file.parents[node], ast.withitem)
+                graph = self.text(function.value)
+                self.replace(node if is_entered else function.value, graph if is_entered else f"{graph}.graph")
+
     def is_new_graph(self, node: ast.AST) -> bool:
         """Whether an expression is ``tf.Graph()``."""
-        return isinstance(node, ast.Call) and self.code.symbol(self.file, node.func) == "tf.Graph"
+        return isinstance(node, ast.Call) and self.code.symbol(self.file, node.func) == _GRAPH
 
     def cell(self, statement: ast.stmt) -> int:
         """The cell of a notebook that a statement is in; 0 in a script."""

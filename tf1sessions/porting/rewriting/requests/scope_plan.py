@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeGuard
 
 from ....source.uses import FileUses, bodies
 from .changes import changes, used
-from .file_plan import NEW_GRAPH, FilePlan
+from .file_plan import NEW_GRAPH, FilePlan, graph_of_session
 from .graph_code import GraphCode, called_name, own_nodes
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
@@ -56,6 +56,7 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Call) and code.makes_session(file, node) and not plan.is_gone(node.func):
             raise NotPossible(node, "A session is made in a way that is not known")
+    plan.enter_graphs()
     plan.finish()
     return plan
 
@@ -108,6 +109,7 @@ class _ScopePlan:
         self._functions: dict[tuple[str, str, int], tuple[str, ast.AST | None]] = {}
         self._names: set[str] = set()  # of the functions
         self.legacy: str = self._own_name() or legacy or self._new_name()
+        self._is_first &= "." not in self.legacy  # another method may have made a session of the graph of its class
         has_session = any(self.code.makes_session(self.file, each) for each in self._own_nodes())
         #: Whether it makes functions itself: one that is called again and again would make them each time.
         self._makes_functions = has_session or self._runs_once()
@@ -136,14 +138,13 @@ class _ScopePlan:
         for node in self._own_nodes():
             if isinstance(node, ast.withitem) and self._is_default_graph(node.context_expr):
                 name = node.optional_vars or self._graph_of(node.context_expr)
-                if isinstance(name, ast.Name):
-                    self.is_made = self.is_made or name.id in self.plan.graphs
-                    return name.id
+                if isinstance(name, ast.Name) or self.plan.is_graph(name):
+                    self.is_made = self.is_made or self.plan.is_graph(name)
+                    return ast.unparse(name)
             if isinstance(node, ast.Call) and self.code.makes_session(self.file, node):
-                for each in [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "graph")]:
-                    if isinstance(each, ast.Name) and each.id in self.plan.graphs:
-                        self.is_made = True
-                        return each.id
+                if self.plan.is_graph(each := graph_of_session(node)):
+                    self.is_made = True
+                    return ast.unparse(each)
         given = next((each for each in self.parameters() if each in self.code.sessions), None)
         self.is_made = self.is_made or given is not None
         has_default = isinstance(self.node, ast.Module) or bool(self.node.args.defaults or self.node.args.kw_defaults)
@@ -312,7 +313,7 @@ class _ScopePlan:
         graph = self._graph_of(node)
         if graph is None:
             return False
-        return self.plan.is_new_graph(graph) or (isinstance(graph, ast.Name) and graph.id in self.plan.graphs)
+        return self.plan.is_new_graph(graph) or self.plan.is_graph(graph)
 
     @staticmethod
     def _refuse_shared_line(statements: list[ast.stmt], statement: ast.stmt) -> None:
@@ -500,7 +501,7 @@ class _ScopePlan:
             self.plan.replace(item.context_expr, self.plan.text(graph))
 
     def _new_graph(self, item: ast.withitem, statement: ast.With) -> None:
-        if not isinstance(self._graph_of(item.context_expr), ast.Name):
+        if not self.plan.is_graph(self._graph_of(item.context_expr)):
             self.plan.put_before(statement, f"{self.legacy} = {NEW_GRAPH}")
             self.plan.need_import()
             self._is_first = True

@@ -33,8 +33,10 @@ from ..native import (
     separation,
     summaries,
     values,
+    variables,
 )
 from ..native.kinds import Kinds
+from ..native.late_prints import LATE_PRINT
 from ..native.modules import FileClasses
 from ..native.refusals import DROPPED_PRINT, check_file
 from ..native.rest import rewrite_rest, write_datasets, write_shapes
@@ -190,6 +192,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         dropped = tuple(each for unit in units for each in unit.dropped)
         said = [each for unit in units for each in unit.undecided.items()]
         said += [(each, SHARED_DRAW) for unit in units for each in unit.shared_draws]
+        said += [(each, LATE_PRINT) for each in dict.fromkeys(each for unit in units for each in unit.late_prints)]
         loop = next(filter(None, map(training_loop, units)), None)
         return _Planned(edit, tuple(_changed(units, made)), dropped, tuple(said), loop, settings)
     except NotPossible as error:
@@ -243,6 +246,7 @@ def _edits(
     first = next(iter(headers.tensorflow_statements(file)))
     if any(".keras." in line for line in new) and (setting := keras_setting(file, first)):
         yield headers.insert_before(file, first, setting)
+    yield from variables.matching_import(file, new)
     spans = []
     for statement, lines in replaced.items():
         if any(node in replaced for node in file.around(statement)):
