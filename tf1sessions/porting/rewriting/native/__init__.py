@@ -57,6 +57,7 @@ Files::
     shared_draws.py  random operations that several requests run
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions
+    called_again.py  functions that initialise variables, and may be called more than once
     session_settings.py   settings that sessions were made with
     small_steps.py   loops that call a training step each time
     plan.py          all of it for one LegacyGraph

@@ -9,6 +9,7 @@ from ..requests.request import names_in
 from . import (
     averages,
     call_sites,
+    called_again,
     caught,
     changed_state,
     functions,
@@ -88,6 +89,7 @@ def _write(unit: Unit) -> None:
             running.append(request)
     running.sort(key=lambda each: functions.place(unit, each).lineno)
     outputs.check_initializations(unit)
+    called_again.check_called_once(unit)
     functions.write_requests(unit, moved, running)
     outputs.use_summaries(unit)
     outputs.write_savers(unit)
