@@ -109,3 +109,59 @@ def test_tables_and_graphs_of_a_function_are_initialised_again():
     lines = HEAD.replace("saver = tf.train.Saver()\n", "").partition("x = ")
     build = "".join(f"    {line}\n" for line in f"{''.join(lines[1:])}{SESSION}{TRAIN}train(2)".splitlines())
     assert "LegacyGraph" not in after(f"{lines[0]}def trial():\n{build}trial()\ntrial()\n", "native")
+
+
+INIT = "sess.run(init)\n"
+RESTORE = "saver.restore(sess, './m')\n"
+UP = "sess.run(up, {x: 1.0})\n"
+CKPT = "ckpt = tf.train.latest_checkpoint('.')\n"
+LISTED = "v = tf.Variable(2.0)\nown = tf.train.Saver([w])\nlisted = tf.variables_initializer([v])\n"
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+#: What gives variables other values before they are initialised.
+LATE = [
+    f"{RESTORE}{INIT}",
+    f"{CKPT}if ckpt:\n{indented(RESTORE)}{INIT}",
+    f"{CKPT}if ckpt:\n{indented(RESTORE)}else:\n    print('new')\n{INIT}",
+    f"{CKPT}if ckpt:\n{indented(RESTORE)}if ckpt is None:\n    print('new')\n{INIT}",
+    f"found = False\nif os.path.exists('m'):\n{indented(RESTORE)}    found = True\nif not found:\n{indented(INIT)}",
+    f"{UP}{INIT}",
+    f"for _ in range(2):\n{indented(UP)}{INIT}",
+    f"sess.run(w.assign(3.0))\n{INIT}",
+    f"def warm():\n{indented(UP)}warm()\n{INIT}",
+    f"def warm(n):\n    if n:\n        return\n{indented(UP)}warm(1)\n{INIT}",
+    f"def begin():\n{indented(INIT)}{UP}begin()\n",
+    f"def main(_):\n{indented(UP + INIT)}tf.app.run()\n",
+    f"try:\n{indented(RESTORE + 'open(1)')}except IOError:\n{indented(INIT)}",
+    f"{LISTED}{RESTORE}sess.run(listed)\nprint(sess.run(v))\n",
+    f"class Net(object):\n    def warm(self):\n{indented(indented(UP))}Net().warm()\n{INIT}",
+]
+#: The same, where nothing does.
+EARLY = [
+    f"{INIT}{RESTORE}{UP}",
+    f"{RESTORE}{UP}",
+    f"{CKPT}if ckpt:\n{indented(RESTORE)}else:\n{indented(INIT)}{UP}",
+    f"{CKPT}if ckpt:\n{indented(RESTORE)}if not ckpt:\n{indented(INIT)}{UP}",
+    f"{CKPT}if ckpt is not None:\n{indented(RESTORE)}print(1)\nif ckpt is None:\n{indented(INIT)}{UP}",
+    f"def begin():\n    if len([1]) > 2:\n{indented(indented(RESTORE))}        return\n{indented(INIT)}begin()\n{UP}",
+    f"try:\n{indented(RESTORE + 'print(1)')}except IOError:\n{indented(INIT)}{UP}",
+    f"def warm():\n{indented(UP)}{INIT}warm()\n",
+    f"sess.run(x * 2.0, {{x: 1.0}})\n{INIT}{UP}",
+    f"{LISTED}own.restore(sess, './m')\nsess.run(listed)\n{UP}",
+    f"sess.run(w.assign(3.0))\n{INIT}{RESTORE}{UP}",
+]
+
+
+@pytest.mark.parametrize("lines", LATE)
+def test_variables_that_have_values_before_they_are_initialised_stay(lines: str):
+    (remark,) = remarks(f"import os\n{HEAD}{SESSION}{lines}{UP}", "native")
+    assert "Variables are given their initial values after " in remark
+
+
+@pytest.mark.parametrize("lines", EARLY)
+def test_variables_that_are_initialised_first_are_ported(lines: str):
+    assert "LegacyGraph" not in after(f"{HEAD}{SESSION}{lines}", "native")

@@ -36,6 +36,7 @@ Files::
     scopes.py        scopes of names
     variables.py     lists of variables, written out
     separation.py    statements that share a line, each on its own
+    set_before.py    initializers that run when variables have other values already
     queues.py        queues, and what requests do with them; which calls of objects give operations
     iterators.py     initializers that run again, and the iterators that these begin anew
     resets.py        how metrics, local variables and iterators begin anew

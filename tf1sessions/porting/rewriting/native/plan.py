@@ -20,6 +20,7 @@ from . import (
     outputs,
     purity,
     resets,
+    set_before,
     shared_draws,
     summaries,
 )
@@ -90,6 +91,7 @@ def _write(unit: Unit) -> None:
     running.sort(key=lambda each: functions.place(unit, each).lineno)
     outputs.check_initializations(unit)
     called_again.check_called_once(unit)
+    set_before.check_set_before(unit)
     functions.write_requests(unit, moved, running)
     outputs.use_summaries(unit)
     outputs.write_savers(unit)
