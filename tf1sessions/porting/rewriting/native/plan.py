@@ -27,7 +27,7 @@ from . import (
 from .kinds import creates
 from .statements import Item
 from .texts import indented
-from .training import TapeStep, tape_step
+from .training import TapeStep, check_optimizers, tape_step
 from .unit import PLACEHOLDERS, Unit
 
 __all__ = ["write"]
@@ -53,6 +53,7 @@ def write(unit: Unit) -> None:
     outputs.drop_resets(unit)
     functions.check_rebinding(unit, [item for item in unit.items if unit.is_moved(item)])  # of placeholders, too
     unit.check_made_once()
+    check_optimizers(unit.kinds, unit.items, unit.scope)
     _write(unit)
 
 

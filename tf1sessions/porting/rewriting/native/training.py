@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from ..requests.arguments import arguments
@@ -13,7 +13,7 @@ from .kinds import Kind, Kinds, creates
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["METHODS", "TapeStep", "differentiates", "tape_step"]
+__all__ = ["METHODS", "TapeStep", "check_optimizers", "differentiates", "tape_step"]
 
 #: Methods of optimizers that take gradients, or apply them.
 METHODS = ("minimize", "compute_gradients", "apply_gradients")
@@ -141,6 +141,19 @@ def _check_trained(kinds: Kinds, call: ast.Call) -> None:
     given = [*call.args[1:2]] if is_function else [arguments(call, _PARAMETERS[method]).get("var_list")]
     if any(each is not None and any(ast.unparse(part) in names for part in ast.walk(each)) for each in given):
         raise NotPossible(call, "Gradients of a variable are taken that is not trained")
+
+
+def check_optimizers(kinds: Kinds, items: Iterable[Item], scope: Mapping[str, Kind]) -> None:
+    """Refuse training steps of what is not seen to be an optimizer: they would stay as they are in a tf.function.
+
+    Raises:
+        NotPossible: There is one, as of an optimizer whose class is a parameter or a value of a dict.
+    """
+    for call in (each for item in items for each in ast.walk(item.statement)):
+        function = call.func if isinstance(call, ast.Call) else None
+        if isinstance(function, ast.Attribute) and function.attr in METHODS and kinds.symbol(function) is None:
+            if kinds.of(function.value, scope) is not Kind.VARIABLE:
+                raise NotPossible(call, f"{function.attr}() is called of what is not known to be an optimizer")
 
 
 def differentiates(kinds: Kinds, statement: ast.stmt, scope: Mapping[str, Kind]) -> bool:
