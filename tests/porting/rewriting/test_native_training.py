@@ -81,3 +81,69 @@ def test_an_optimizer_that_a_function_is_given_stays():
     (remark,) = remarks(text, "native")
     assert NOT_KNOWN in remark
     assert "LegacyGraph" not in after(text.replace("opt(0.1)", "tf.train.AdamOptimizer(0.1)"), "native")
+
+
+STEP = "opt = SGD(0.1)\ntrain = opt.minimize(loss, GIVEN)"
+COUNT = "count = tf.Variable(0, trainable=False)\n"
+
+#: Lines before a training step, and what it is given: None.
+NONE = [
+    ("", "var_list=None"),
+    ("", "global_step=None, var_list=None"),
+    ("which = None", "var_list=which"),
+    ("which = None\nfew = which", "var_list=few"),
+    ("which = None", "global_step=which"),
+    ("which = None if len([1]) else None", "None, which"),
+]
+#: What may be None, and may be something else.
+MAYBE = [
+    ("which = [w] if len([1]) > 2 else None", "var_list=which"),
+    ("which = len([1]) > 2 and [w] or None", "var_list=which"),
+    ("which = None\nif len([1]) > 2:\n    which = [w]", "var_list=which"),
+    ("which = None\nfor name in ('w',):\n    which = [w]", "var_list=which"),
+    ("def pick(n):\n    if n:\n        return [w]\n    return None\nwhich = pick(0)", "var_list=which"),
+    (f"{COUNT}which = count if len([1]) > 2 else None", "global_step=which"),
+]
+#: What is not.
+GIVEN = [
+    ("", "var_list=[w]"),
+    ("which = [w]", "var_list=which"),
+    ("which = None\nif which is None:\n    which = tf.trainable_variables()", "var_list=which"),
+    (f"{COUNT}which = count", "global_step=which"),
+]
+
+
+@pytest.mark.parametrize(("lines", "given"), NONE)
+def test_none_is_as_if_nothing_was_given(lines: str, given: str):
+    found = after(f"{HEAD}{lines}\n{STEP.replace('GIVEN', given)}\n{RUN}", "native")
+    assert "LegacyGraph" not in found and "assign_add" not in found
+    assert "    variables = tape.watched_variables()\n" in found
+
+
+@pytest.mark.parametrize(("lines", "given"), MAYBE)
+def test_what_may_be_none_stays(lines: str, given: str):
+    (remark,) = remarks(f"{HEAD}{lines}\n{STEP.replace('GIVEN', given)}\n{RUN}", "native")
+    assert "of a training step may be None" in remark
+
+
+@pytest.mark.parametrize(("lines", "given"), GIVEN)
+def test_what_is_not_none_is_given(lines: str, given: str):
+    found = after(f"{HEAD}{lines}\n{STEP.replace('GIVEN', given)}\n{RUN}", "native")
+    assert "LegacyGraph" not in found and ("which" in found or "[w]" in found)
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_ported"),
+    [("build()", True), ("build(None)", True), ("build(which=None)", True), ("build()\nbuild(True)", False)],
+)
+def test_a_parameter_has_its_default_and_what_calls_give(calls: str, is_ported: bool):
+    lines = [line for line in f"{HEAD}LIST\n{STEP}\n{RUN}".splitlines() if "import" not in line]
+    body = "".join(f"    {line}\n" for line in lines).replace("GIVEN", "var_list=which").replace("LIST", "print(which)")
+    text = f"import tensorflow as tf\ndef build(which=None):\n{body}{calls}\n"
+    assert ("LegacyGraph" not in after(text, "native")) is is_ported
+
+
+def test_defaults_of_a_function_that_is_put_in_place_of_its_call_are_none():
+    build = "def build(opt, var_list=None, step=None):\n    return opt.minimize(loss, step, var_list)\n"
+    found = after(f"{HEAD}{build}train = build(tf.train.AdamOptimizer(0.1))\n{RUN}", "native")
+    assert "LegacyGraph" not in found and "variables = tape.watched_variables()" in found

@@ -48,6 +48,7 @@ Files::
     checkpoints.py   savers, as tf.train.Checkpoint
     outputs.py       where summaries and savers are used, and second sessions
     training.py      minimize() and gradients, as steps with a GradientTape
+    nones.py         arguments that are None, or may be
     normalization.py whether batch normalisation is updated where TensorFlow 1 did so
     slices.py        what each request needs, and what several have in common
     effects.py       whether a request would assign or draw more than it fetches

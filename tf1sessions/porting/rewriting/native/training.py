@@ -10,6 +10,7 @@ from typing import Protocol
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kind, Kinds, creates
+from .nones import none_or_not
 from .statements import Item
 from .texts import Texts
 
@@ -83,9 +84,10 @@ def tape_step(
     if getattr(statement, "value", None) is not call or not isinstance(statement, ast.Assign | ast.Expr):
         raise NotPossible(call, "A training step is a part of another expression")
     method = call.func.attr
-    given = arguments(call, _PARAMETERS[method])
-    if unknown := sorted(set(given) - _KNOWN):
+    written = arguments(call, _PARAMETERS[method])
+    if unknown := sorted(set(written) - _KNOWN):
         raise NotPossible(call, f"{method}() has the argument {unknown[0]}")
+    given = _without_nones(kinds, call, written)
     optimizer = texts.of(call.func.value)
     tape, local = names.local("tape"), names.local("variables")
     variables = texts.of(given["var_list"]) if "var_list" in given else f"{tape}.watched_variables()"
@@ -114,9 +116,24 @@ def tape_step(
         pairs = texts.of(given["grads_and_vars"])
     lines.append(f"{optimizer}.apply_gradients({pairs})")
     step = given.get("global_step")
-    is_counted = step is not None and not (isinstance(step, ast.Constant) and step.value is None)
-    counted = [f"{texts.of(step)}.assign_add(1)"] if step is not None and is_counted else []
+    counted = [f"{texts.of(step)}.assign_add(1)"] if step is not None else []
     return TapeStep(lines, loss, True, optimizer, inside, counted)
+
+
+def _without_nones(kinds: Kinds, call: ast.Call, given: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
+    """Leave out what is None: all variables are trained, and no steps are counted.
+
+    Raises:
+        NotPossible: Something may be None, or something else.
+    """
+    found = dict(given)
+    for name in [each for each in ("var_list", "global_step") if each in given]:
+        is_none = none_or_not(kinds.file, given[name])
+        if is_none is None:
+            raise NotPossible(call, f"{name} of a training step may be None")
+        if is_none:
+            del found[name]
+    return found
 
 
 def _check_trained(kinds: Kinds, call: ast.Call) -> None:
