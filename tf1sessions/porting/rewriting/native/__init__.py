@@ -36,6 +36,7 @@ Files::
     scopes.py        scopes of names
     variables.py     lists of variables, written out
     separation.py    statements that share a line, each on its own
+    set_before.py    initializers that run when variables have other values already
     queues.py        queues, and what requests do with them; which calls of objects give operations
     iterators.py     initializers that run again, and the iterators that these begin anew
     resets.py        how metrics, local variables and iterators begin anew
@@ -47,6 +48,7 @@ Files::
     checkpoints.py   savers, as tf.train.Checkpoint
     outputs.py       where summaries and savers are used, and second sessions
     training.py      minimize() and gradients, as steps with a GradientTape
+    nones.py         arguments that are None, or may be
     normalization.py whether batch normalisation is updated where TensorFlow 1 did so
     slices.py        what each request needs, and what several have in common
     effects.py       whether a request would assign or draw more than it fetches
@@ -60,6 +62,7 @@ Files::
     late_prints.py   prints that become a part of functions
     tensors.py       whether an expression is one tensor
     call_sites.py    calls of the functions
+    called_again.py  functions that initialise variables, and may be called more than once
     session_settings.py   settings that sessions were made with
     small_steps.py   loops that call a training step each time
     plan.py          all of it for one LegacyGraph

@@ -20,6 +20,7 @@ __all__ = [
     "GRAPH_SEEDS",
     "check_initializations",
     "drop_resets",
+    "has_others_behind",
     "is_traced",
     "remove_initialization",
     "use_summaries",
@@ -247,7 +248,7 @@ def drop_resets(unit: Unit) -> None:
         if not isinstance(call.func.value, ast.Name) or call.func.value.id != unit.legacy:
             continue
         body = next(each for each in bodies(unit.file.parents[node]) if node in each)
-        is_new = _restores_first(unit, body[body.index(node) + 1 :]) or _has_others_behind(unit, node)
+        is_new = _restores_first(unit, body[body.index(node) + 1 :]) or has_others_behind(unit, node)
         if unit.has_variables() and not is_new:
             raise NotPossible(node, "A second session initialises the variables anew")
         if drawing := _draws_again(unit, node):
@@ -278,7 +279,7 @@ def _has_seed(unit: Unit, item: Item) -> bool:
     return False
 
 
-def _has_others_behind(unit: Unit, statement: ast.stmt) -> bool:
+def has_others_behind(unit: Unit, statement: ast.stmt) -> bool:
     """Whether the requests behind a statement of a straight line have other variables than those before it."""
     has_savers = any(use.symbol == "tf1sessions.porting.LegacySaver" for use in unit.file.uses)
     if has_savers or unit.kinds.classes or not all(isinstance(each, ast.With) for each in _around(unit, statement)):
@@ -319,7 +320,7 @@ def check_initializations(unit: Unit) -> None:
     others = [call for each in unit.requests if each not in initializing for call in each.calls]
     for statement in later:
         is_new = any(_makes_new(unit, each, first) for each in initializing if _calls(each, statement))
-        is_new = is_new or _has_others_behind(unit, statement)
+        is_new = is_new or has_others_behind(unit, statement)
         if is_new or not any(first.lineno < call.lineno < statement.lineno for call in others):
             continue
         body = next(each for each in bodies(unit.file.parents[statement]) if statement in each)
@@ -345,7 +346,7 @@ def remove_initialization(unit: Unit, request: UnitRequest) -> None:
         statement = unit.file.parents[call]
         if not isinstance(statement, ast.Expr):
             raise NotPossible(call, "The result of an initialisation is used")
-        if number and not _has_others_behind(unit, statement):
+        if number and not has_others_behind(unit, statement):
             raise NotPossible(call, "Variables are initialised more than once")
         around = itertools.takewhile(lambda node: node is not unit.node, unit.file.around(statement))
         if any(isinstance(node, ast.For | ast.While) for node in around):

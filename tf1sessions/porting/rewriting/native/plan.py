@@ -9,6 +9,7 @@ from ..requests.request import names_in
 from . import (
     averages,
     call_sites,
+    called_again,
     caught,
     changed_state,
     functions,
@@ -20,6 +21,7 @@ from . import (
     outputs,
     purity,
     resets,
+    set_before,
     shared_draws,
     sparse,
     summaries,
@@ -27,7 +29,7 @@ from . import (
 from .kinds import creates
 from .statements import Item
 from .texts import indented
-from .training import TapeStep, tape_step
+from .training import TapeStep, check_optimizers, tape_step
 from .unit import PLACEHOLDERS, Unit
 
 __all__ = ["write"]
@@ -54,6 +56,7 @@ def write(unit: Unit) -> None:
     outputs.drop_resets(unit)
     functions.check_rebinding(unit, [item for item in unit.items if unit.is_moved(item)])  # of placeholders, too
     unit.check_made_once()
+    check_optimizers(unit.kinds, unit.items, unit.scope)
     _write(unit)
 
 
@@ -92,6 +95,8 @@ def _write(unit: Unit) -> None:
     running.sort(key=lambda each: functions.place(unit, each).lineno)
     outputs.check_initializations(unit)
     late_prints.note_late_prints(unit, [each for each in moved if not isinstance(each.statement, ast.Expr)])
+    called_again.check_called_once(unit)
+    set_before.check_set_before(unit)
     functions.write_requests(unit, moved, running)
     outputs.use_summaries(unit)
     outputs.write_savers(unit)

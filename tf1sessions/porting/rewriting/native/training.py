@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible
 from .kinds import Kind, Kinds, creates
+from .nones import none_or_not
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["METHODS", "TapeStep", "differentiates", "tape_step"]
+__all__ = ["METHODS", "TapeStep", "check_optimizers", "differentiates", "tape_step"]
 
 #: Methods of optimizers that take gradients, or apply them.
 METHODS = ("minimize", "compute_gradients", "apply_gradients")
@@ -83,9 +84,10 @@ def tape_step(
     if getattr(statement, "value", None) is not call or not isinstance(statement, ast.Assign | ast.Expr):
         raise NotPossible(call, "A training step is a part of another expression")
     method = call.func.attr
-    given = arguments(call, _PARAMETERS[method])
-    if unknown := sorted(set(given) - _KNOWN):
+    written = arguments(call, _PARAMETERS[method])
+    if unknown := sorted(set(written) - _KNOWN):
         raise NotPossible(call, f"{method}() has the argument {unknown[0]}")
+    given = _without_nones(kinds, call, written)
     optimizer = texts.of(call.func.value)
     tape, local = names.local("tape"), names.local("variables")
     variables = texts.of(given["var_list"]) if "var_list" in given else f"{tape}.watched_variables()"
@@ -114,9 +116,24 @@ def tape_step(
         pairs = texts.of(given["grads_and_vars"])
     lines.append(f"{optimizer}.apply_gradients({pairs})")
     step = given.get("global_step")
-    is_counted = step is not None and not (isinstance(step, ast.Constant) and step.value is None)
-    counted = [f"{texts.of(step)}.assign_add(1)"] if step is not None and is_counted else []
+    counted = [f"{texts.of(step)}.assign_add(1)"] if step is not None else []
     return TapeStep(lines, loss, True, optimizer, inside, counted)
+
+
+def _without_nones(kinds: Kinds, call: ast.Call, given: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
+    """Leave out what is None: all variables are trained, and no steps are counted.
+
+    Raises:
+        NotPossible: Something may be None, or something else.
+    """
+    found = dict(given)
+    for name in [each for each in ("var_list", "global_step") if each in given]:
+        is_none = none_or_not(kinds.file, given[name])
+        if is_none is None:
+            raise NotPossible(call, f"{name} of a training step may be None")
+        if is_none:
+            del found[name]
+    return found
 
 
 def _check_trained(kinds: Kinds, call: ast.Call) -> None:
@@ -141,6 +158,19 @@ def _check_trained(kinds: Kinds, call: ast.Call) -> None:
     given = [*call.args[1:2]] if is_function else [arguments(call, _PARAMETERS[method]).get("var_list")]
     if any(each is not None and any(ast.unparse(part) in names for part in ast.walk(each)) for each in given):
         raise NotPossible(call, "Gradients of a variable are taken that is not trained")
+
+
+def check_optimizers(kinds: Kinds, items: Iterable[Item], scope: Mapping[str, Kind]) -> None:
+    """Refuse training steps of what is not seen to be an optimizer: they would stay as they are in a tf.function.
+
+    Raises:
+        NotPossible: There is one, as of an optimizer whose class is a parameter or a value of a dict.
+    """
+    for call in (each for item in items for each in ast.walk(item.statement)):
+        function = call.func if isinstance(call, ast.Call) else None
+        if isinstance(function, ast.Attribute) and function.attr in METHODS and kinds.symbol(function) is None:
+            if kinds.of(function.value, scope) is not Kind.VARIABLE:
+                raise NotPossible(call, f"{function.attr}() is called of what is not known to be an optimizer")
 
 
 def differentiates(kinds: Kinds, statement: ast.stmt, scope: Mapping[str, Kind]) -> bool:
