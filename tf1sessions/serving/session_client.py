@@ -239,7 +239,7 @@ class SessionClient:
                 ) from error
             raise
         self._give_back(channel)
-        return _result(answer, found)
+        return _result(answer, found, is_model=header["what"] == "call")
 
     def _send(self, header: Mapping[str, Any], arrays: Mapping[str, Any], until: float) -> Channel:
         """Sends a request; returns the connection that its answer will come on."""
@@ -391,11 +391,13 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _result(answer: Mapping[str, Any], found: dict[str, np.ndarray[Any, Any]]) -> Any:
+def _result(answer: Mapping[str, Any], found: dict[str, np.ndarray[Any, Any]], is_model: bool) -> Any:
     if "error" in answer:
         raise _error(str(answer["error"]), str(answer.get("message", "")))
     if "models" in answer:
         return answer
+    if is_model:  # a single string is bytes, as the model itself gives it
+        return {name: array if array.shape or array.dtype != object else array.item() for name, array in found.items()}
     form = answer.get("form")
     if form == "one":
         return found[""]
