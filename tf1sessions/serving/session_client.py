@@ -27,6 +27,7 @@ from tf1sessions import errors
 from tf1sessions.errors import ClosedError, DeadlineError, PeerGoneError, Tf1SessionsError, UsageError, WorkError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
+from tf1sessions.serving.descriptors import socket_above_streams
 from tf1sessions.serving.local_format import decode, send
 from tf1sessions.serving.local_handshake import SOCKET, greet, read_key
 
@@ -283,7 +284,7 @@ class SessionClient:
         """A new connection; a server that is started again is waited for."""
         give_up = min(until, time.monotonic() + self._connect_secs)
         while True:
-            connection = socket.socket(socket.AF_UNIX)
+            connection = socket_above_streams(socket.socket(socket.AF_UNIX))
             try:
                 connection.settimeout(max(0.001, give_up - time.monotonic()))
                 with socket_address(os.path.join(self.address, SOCKET)) as path:
