@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -46,6 +47,30 @@ def check_a_server_whose_owner_is_killed_beside_a_forked_child() -> None:
         wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the server to end")
     finally:
         os.kill(child, signal.SIGKILL)
+
+
+def check_an_owner_whose_standard_streams_are_closed() -> None:
+    """What TensorFlow writes to stderr goes into none of the connections, which have other numbers on all sides."""
+    program = (
+        "import json, os, sys, tf1sessions as t1\n"
+        "def streams(process):\n"
+        "    paths = [f'/proc/{process}/fd/{fd}' for fd in range(3)]\n"
+        "    return [os.readlink(path) if os.path.lexists(path) else None for path in paths]\n"
+        "with t1.SessionServer({'half': 'half'}) as server, server.client() as client:\n"
+        "    found = [client(x=[1.0])['y'].tolist(), streams('self'), streams(server.pid)]\n"
+        "    with open(sys.argv[1], 'w') as file:\n"
+        "        json.dump(found, file)\n"
+    )
+    null = os.devnull
+    for closed, mine, theirs in (
+        ("0<&- 2>&-", [None, null, None], [null, null]),
+        ("0<&- 1>&- 2>&-", [None, None, None], [null, null]),
+    ):
+        command = f'exec "$@" 0<{null} 1>{null} {closed}'
+        subprocess.run(["sh", "-c", command, "sh", sys.executable, "-c", program, "found"], check=True, timeout=100)
+        answer, own, servers = json.loads(Path("found").read_text())
+        assert (answer, own, servers[1:]) == ([2.5], mine, theirs), (closed, answer, own, servers)
+        assert servers[0].startswith("pipe:"), (closed, servers)  # from its owner
 
 
 def check_a_function_that_goes_on_after_its_deadline() -> None:

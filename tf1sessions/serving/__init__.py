@@ -25,4 +25,5 @@
     local_handshake.py   the key that both sides have to know
     local_format.py      messages: a header in JSON, and raw arrays
     byte_strings.py      arrays of strings as bytes
+    descriptors.py       descriptors above those of the standard streams, which may be closed
 """

@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from tf1sessions.errors import ClosedError, ConfigError, Overloaded, UnsafeModelError
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, Signature, load
@@ -138,7 +140,7 @@ class ServedModel:
         """
         batcher = self._batcher(signature, inputs)
         if batcher is None:
-            return signature(dict(inputs))
+            return _answer(signature, inputs)
         result: dict[str, Any] = batcher(dict(inputs), deadline_secs=deadline_secs)
         return result
 
@@ -157,7 +159,7 @@ class ServedModel:
         """
         batcher = self._batcher(signature, inputs)
         if batcher is None:
-            run = executor.submit(signature, dict(inputs))
+            run = executor.submit(_answer, signature, inputs)
             run.add_done_callback(lambda done: self.leave())
             return asyncio.wrap_future(run), run.cancel
         request = batcher._ask((), inputs, deadline_secs, self.leave)
@@ -229,6 +231,18 @@ class ServedModel:
         """Raises ClosedError when this version was retired."""
         if self._retired:
             raise ClosedError(f"version {self.version} of the model {self.name!r} was unloaded", where=self.path)
+
+
+def _answer(signature: Signature, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Call a signature for its outputs as arrays: of a single string TensorFlow gives ``bytes``.
+
+    A Batcher's outputs have rows, and are arrays as they come.
+    """
+    found = signature(dict(inputs))
+    for name, value in found.items():
+        if isinstance(value, bytes):
+            found[name] = np.array(value, object)  # NumPy's own strings lose the zeros at their ends
+    return found
 
 
 def _config(settings: ModelSettings) -> SessionConfig | None:

@@ -27,6 +27,7 @@ from tf1sessions import errors
 from tf1sessions.errors import ClosedError, DeadlineError, PeerGoneError, Tf1SessionsError, UsageError, WorkError
 from tf1sessions.pools.arrays import Channel
 from tf1sessions.pools.messages import socket_address
+from tf1sessions.serving.descriptors import socket_above_streams
 from tf1sessions.serving.local_format import decode, send
 from tf1sessions.serving.local_handshake import SOCKET, greet, read_key
 
@@ -239,7 +240,7 @@ class SessionClient:
                 ) from error
             raise
         self._give_back(channel)
-        return _result(answer, found)
+        return _result(answer, found, is_model=header["what"] == "call")
 
     def _send(self, header: Mapping[str, Any], arrays: Mapping[str, Any], until: float) -> Channel:
         """Sends a request; returns the connection that its answer will come on."""
@@ -283,7 +284,7 @@ class SessionClient:
         """A new connection; a server that is started again is waited for."""
         give_up = min(until, time.monotonic() + self._connect_secs)
         while True:
-            connection = socket.socket(socket.AF_UNIX)
+            connection = socket_above_streams(socket.socket(socket.AF_UNIX))
             try:
                 connection.settimeout(max(0.001, give_up - time.monotonic()))
                 with socket_address(os.path.join(self.address, SOCKET)) as path:
@@ -391,11 +392,13 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _result(answer: Mapping[str, Any], found: dict[str, np.ndarray[Any, Any]]) -> Any:
+def _result(answer: Mapping[str, Any], found: dict[str, np.ndarray[Any, Any]], is_model: bool) -> Any:
     if "error" in answer:
         raise _error(str(answer["error"]), str(answer.get("message", "")))
     if "models" in answer:
         return answer
+    if is_model:  # a single string is bytes, as the model itself gives it
+        return {name: array if array.shape or array.dtype != object else array.item() for name, array in found.items()}
     form = answer.get("form")
     if form == "one":
         return found[""]

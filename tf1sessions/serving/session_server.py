@@ -29,6 +29,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tf1sessions.errors import ClosedError, UsageError, WorkerStartError
+from tf1sessions.serving.descriptors import above_streams
 from tf1sessions.serving.local_handshake import make_key
 from tf1sessions.serving.session_client import RESTARTS, SessionClient
 from tf1sessions.serving.settings import Limits, models_from
@@ -188,35 +189,37 @@ class SessionServer:
     # -- inside
 
     def _start(self) -> subprocess.Popen[bytes]:
-        reading, writing = os.pipe()
-        with open(reading, "rb", buffering=0) as answer:
-            try:
-                process = subprocess.Popen(
-                    [sys.executable, "-m", "tf1sessions.serving.local_main", str(writing)],
-                    stdin=subprocess.PIPE,
-                    pass_fds=[writing],
-                    env={
-                        "TF_CPP_MIN_LOG_LEVEL": "2",
-                        **os.environ,
-                        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                    },
-                )
-            finally:
-                os.close(writing)
+        with contextlib.ExitStack() as stack:
+            answer, their_answer = _pipe(stack)
+            their_stdin, stdin = _pipe(stack)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tf1sessions.serving.local_main", str(their_answer.fileno())],
+                stdin=their_stdin,
+                pass_fds=[their_answer.fileno()],
+                env={
+                    "TF_CPP_MIN_LOG_LEVEL": "2",
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                },
+            )
+            their_answer.close()
+            their_stdin.close()
             with self._lock:
                 if self._closed:
                     process.kill()
+                process.stdin = stdin  # as under stdin=subprocess.PIPE
                 self._process = process
                 self._starts += 1
             try:
-                assert process.stdin is not None
                 with contextlib.suppress(BrokenPipeError):  # its answer says why
-                    process.stdin.write(struct.pack("<Q", len(self._message)) + self._message)
-                    process.stdin.flush()
+                    stdin.write(struct.pack("<Q", len(self._message)) + self._message)
+                    stdin.flush()
                 _await_ready(answer, self._start_secs)
             except BaseException:
                 _end(process, 0.0)
                 raise
+            stack.pop_all()
+            answer.close()
         return process
 
     def _is_over(self) -> bool:
@@ -245,6 +248,12 @@ class SessionServer:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(self.address, RESTARTS))  # clients need not wait
                 return
+
+
+def _pipe(stack: contextlib.ExitStack) -> tuple[Any, Any]:
+    """The ends of a new pipe, for reading and for writing, which the stack closes; both above the standard streams."""
+    ends = [above_streams(fd) for fd in os.pipe()]
+    return stack.enter_context(open(ends[0], "rb", buffering=0)), stack.enter_context(open(ends[1], "wb"))
 
 
 def _await_ready(answer: Any, secs: float) -> None:
