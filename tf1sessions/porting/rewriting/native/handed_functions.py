@@ -70,7 +70,7 @@ class _Reached:
                 yield each
 
     def _bound(self, name: ast.Name) -> list[ast.AST]:
-        """What binds a name in the scope in which it is read."""
+        """Find the nodes that bind a name in the scope in which it is read."""
         inside = [each for each in self._file.around(name) if isinstance(each, _FUNCTIONS)]
         for scope in [*inside, self._file.tree]:
             found = [each for each in self._file.bound.get(name.id, ()) if self._scope(each) is scope]
