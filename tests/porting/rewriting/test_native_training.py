@@ -147,3 +147,8 @@ def test_defaults_of_a_function_that_is_put_in_place_of_its_call_are_none():
     build = "def build(opt, var_list=None, step=None):\n    return opt.minimize(loss, step, var_list)\n"
     found = after(f"{HEAD}{build}train = build(tf.train.AdamOptimizer(0.1))\n{RUN}", "native")
     assert "LegacyGraph" not in found and "variables = tape.watched_variables()" in found
+
+
+def test_a_training_step_without_its_pairs_stays():
+    (remark,) = remarks(f"{HEAD}opt = SGD(0.1)\ntrain = opt.apply_gradients(name='train')\n{RUN}", "native")
+    assert "does not get its grads_and_vars" in remark

@@ -33,6 +33,7 @@ Files::
     queue_runners.py   queue runners, as functions that start threads
     saver_names.py     savers that are used where they are made get a name
     modules.py       functions that make variables become classes of tf.Module
+    handed_functions.py  functions that make variables, and are used as values
     scopes.py        scopes of names
     variables.py     lists of variables, written out
     separation.py    statements that share a line, each on its own

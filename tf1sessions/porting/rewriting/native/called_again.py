@@ -28,7 +28,7 @@ def check_called_once(unit: Unit) -> None:
     Raises:
         NotPossible: There is such a function, and it restores nothing right behind that.
     """
-    calls = _Calls(unit)
+    calls = _Repetitions(unit)
     for request in unit.requests if unit.has_variables() else ():
         if not all(map(unit.is_initializer, request.leaves)) or not gives_variables_values(unit, request):
             continue
@@ -61,7 +61,7 @@ def is_restored_next(unit: Unit, statement: ast.stmt) -> bool:
     return False
 
 
-class _Calls:
+class _Repetitions:
     """Counts how often the functions around calls are called.
 
     Args:

@@ -219,6 +219,15 @@ class FileClasses:
                 if node not in functions:
                     raise NotPossible(node, f"{node.id}() makes variables, and is used in a way that is not known")
 
+    def is_made_once(self, call: ast.Call) -> bool:
+        """Whether a call is of an object that is made once, or of a function that gives a variable."""
+        return call in self._split or self.variable_of(call) is not None
+
+    @property
+    def functions(self) -> list[ast.FunctionDef]:
+        """Return the functions that become classes."""
+        return [each.function for each in self._classes.values()]
+
     def write(self) -> dict[ast.stmt, list[str]]:
         """The classes: function -> its new lines."""
         return {found.function: _ClassWriter(self, found).lines() for found in self._classes.values()}

@@ -41,7 +41,7 @@ def check_set_before(unit: Unit) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class _Setting:
-    """What gives variables values.
+    """A statement that gives variables values.
 
     Attributes:
         names: Their names, and others; None for all variables.

@@ -84,10 +84,10 @@ def tape_step(
     if getattr(statement, "value", None) is not call or not isinstance(statement, ast.Assign | ast.Expr):
         raise NotPossible(call, "A training step is a part of another expression")
     method = call.func.attr
-    written = arguments(call, _PARAMETERS[method])
-    if unknown := sorted(set(written) - _KNOWN):
+    given = arguments(call, _PARAMETERS[method])
+    if unknown := sorted(set(given) - _KNOWN):
         raise NotPossible(call, f"{method}() has the argument {unknown[0]}")
-    given = _without_nones(kinds, call, written)
+    _leave_out_nones(kinds, call, given)
     optimizer = texts.of(call.func.value)
     tape, local = names.local("tape"), names.local("variables")
     variables = texts.of(given["var_list"]) if "var_list" in given else f"{tape}.watched_variables()"
@@ -120,20 +120,18 @@ def tape_step(
     return TapeStep(lines, loss, True, optimizer, inside, counted)
 
 
-def _without_nones(kinds: Kinds, call: ast.Call, given: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
+def _leave_out_nones(kinds: Kinds, call: ast.Call, given: dict[str, ast.expr]) -> None:
     """Leave out what is None: all variables are trained, and no steps are counted.
 
     Raises:
         NotPossible: Something may be None, or something else.
     """
-    found = dict(given)
     for name in [each for each in ("var_list", "global_step") if each in given]:
         is_none = none_or_not(kinds.file, given[name])
         if is_none is None:
             raise NotPossible(call, f"{name} of a training step may be None")
         if is_none:
-            del found[name]
-    return found
+            del given[name]
 
 
 def _check_trained(kinds: Kinds, call: ast.Call) -> None:

@@ -24,6 +24,7 @@ from ..native import (
     classes,
     digits,
     fed_names,
+    handed_functions,
     inlining,
     input_functions,
     listed_losses,
@@ -179,6 +180,8 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         for unit in units:
             plan.write(unit)
         modules.check_uses()
+        for unit in units:
+            handed_functions.check_handed(unit)
         rewrite_rest(file, kinds, texts, [*made, *(each for unit in units for each in unit.rewritten)])
         settings = tuple(unused_settings(file, kinds))
         text = apply(file.source.text, _edits(file, texts, units, made, settings))
