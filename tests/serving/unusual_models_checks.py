@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from served_models import ask, serving
+from support import raises
 
 import tf1sessions as t1
 
@@ -63,3 +65,72 @@ def check_an_output_that_is_one_string() -> None:
             assert found.shape == () and found.item() == b"3.0\0", found
     with t1.load("one_string.pb") as model, t1.SessionServer("one_string.pb") as server, server.client() as client:
         assert client(x=[1.0, 2.0]) == model(x=[1.0, 2.0]) == {"text": b"3.0\0"}
+
+
+def _of_any_rank(path: str, build: Callable[[Any], Any]) -> dict[str, Any]:
+    """A model with one input, whose rank its graph leaves open."""
+    with tf.Graph().as_default() as graph:
+        tf.identity(build(tf.placeholder(tf.float32, name="x")), name="y")
+    tf.train.write_graph(graph, ".", path, as_text=False)
+    return {"path": path, "inputs": ["x:0"], "outputs": ["y:0"]}
+
+
+def _convolved(x: Any) -> Any:
+    return tf.nn.conv2d(x, tf.ones([1, 1, 1, 1]), [1, 1, 1, 1], "SAME")
+
+
+def check_ranks_that_would_end_the_process() -> None:
+    """TensorFlow's convolution does not look at the rank of what it gets, and stops the process."""
+    models = {"open": _of_any_rank("open.pb", _convolved)}
+    right = np.ones([1, 2, 2, 1], np.float32).tolist()
+    with serving(models, **({"grpc_port": 0} if _HAS_GRPC else {})) as server:
+        rest, v2 = "/v1/models/open:predict", "/v2/models/open/infer"
+        for _ in range(2):
+            for wrong in ([1.0, 2.0], [[1.0]]):
+                status, found = ask(server, rest, {"instances": wrong})
+                assert status == 400 and "number of dimensions" in found["error"], (status, found)
+                assert ask(server, v2, by_kserve(wrong))[0] == 400
+                if _HAS_GRPC:
+                    import grpc
+
+                    error = raises(grpc.RpcError, predict_by_grpc, server, "open", np.asarray(wrong, np.float32))
+                    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, error
+            assert ask(server, rest, {"instances": right}) == (200, {"predictions": right})
+        figures = ask(server, "/figures")[1]["models"][0]["versions"][0]["signatures"]
+        assert any(each.get("mean_rows") for each in figures.values()), figures  # known ranks go to the batcher
+    with t1.SessionServer(models) as server, server.client() as client:
+        assert "number of dimensions" in str(raises(ValueError, lambda: client(x=[1.0, 2.0])))
+        assert client(x=right)["y"].tolist() == right
+
+
+def check_ranks_of_other_operations() -> None:
+    import tensorflow as tf2
+
+    function = tf2.function(_convolved, input_signature=[tf2.TensorSpec(None, tf2.float32)])
+    builders = {
+        "conv3d": lambda x: tf.nn.conv3d(x, tf.ones([1, 1, 1, 1, 1]), [1] * 5, "SAME"),
+        "depthwise": lambda x: tf.nn.depthwise_conv2d_native(x, tf.ones([1, 1, 1, 1]), [1] * 4, "SAME"),
+        "per_channel": lambda x: tf.quantization.fake_quant_with_min_max_vars_per_channel(x, [0.0], [6.0]),
+        "in_a_function": function,
+    }
+    for name, build in builders.items():
+        with t1.load(**_of_any_rank(f"{name}.pb", build)) as model:
+            for _ in range(2):
+                assert "number of dimensions" in str(raises(ValueError, model, 1.0)), name
+            assert not model.signature.knows_ranks({"x": np.float32(1)})
+
+
+def check_ranks_that_the_graph_takes() -> None:
+    """Also those for which a branch that does not run is not made."""
+
+    def chosen(x: Any) -> Any:
+        is_image = tf.placeholder_with_default(False, [])
+        return tf.cond(is_image, lambda: tf.nn.max_pool(x, [1] * 4, [1] * 4, "SAME"), lambda: x)
+
+    for name, switch in (("switch", tf.disable_control_flow_v2), ("if", tf.enable_control_flow_v2)):
+        switch()  # the branches of a graph of TensorFlow 1, and functions
+        with t1.load(**_of_any_rank(f"{name}.pb", chosen)) as model:
+            for given in (1.0, [1.0], [[1.0]], [[[[1.0]]]]):
+                assert model(x=given)["y"].tolist() == given, name
+            assert model.signature.knows_ranks({"x": np.ones(1)})
+            raises(ValueError, model, [[1.0], [1.0, 2.0]])

@@ -27,6 +27,7 @@ Files::
     optimizing.py           graphs that TensorFlow's optimizers should leave as they are
     one_thread.py           whether one thread runs a graph as fast as several
     prepared.py             a graph made ready, and vetted; nothing of it has run
+    ranks.py                whether a graph takes inputs of so many dimensions
     static_sizes.py         what a request would fill memory with, by the shapes in its graph
     trial.py                a model tried in a child process, with limits
     model.py                load(), Model

@@ -27,6 +27,7 @@ from tf1sessions.models.graph_index import GraphIndex, node_of, tensor_name
 from tf1sessions.models.interface import Interface, TensorSpec, in_order, other_signatures
 from tf1sessions.models.optimizing import better_as_it_is
 from tf1sessions.models.prepared import Prepared, default_signature
+from tf1sessions.models.ranks import RankCheck, RankedCall
 from tf1sessions.models.static_sizes import check_sizes
 from tf1sessions.models.trial import try_model
 from tf1sessions.pipelines.batching import Batcher
@@ -143,6 +144,8 @@ class Signature:
         self.guessed = interface.guessed
         self.notes = interface.notes
         self._calls: dict[tuple[str, ...], Any] = {}
+        tensor = model.graph.get_tensor_by_name
+        self._open = [name for name, spec in self.inputs.items() if tensor(spec.tensor).shape.rank is None]
 
     def __call__(self, /, *values: Any, **named: Any) -> dict[str, Any]:
         """Runs the model.
@@ -200,8 +203,22 @@ class Signature:
             )
         feeds, fetches = self.tensors(names)
         call = self._model._compile(list(feeds.values()), list(fetches.values()))
+        if open_names := [name for name in names if name in self._open]:
+            dtypes = {feeds[name]: self.inputs[name].dtype for name in names}
+            index, open_feeds = self._model._graph_index, [feeds[name] for name in open_names]
+            call = RankedCall(call, RankCheck(index, dtypes, list(fetches.values()), open_feeds), names, open_names)
         self._calls[names] = call
         return call
+
+    def knows_ranks(self, inputs: Mapping[str, Any]) -> bool:
+        """Whether inputs with so many dimensions do not need to be checked by a call first.
+
+        They do where the graph leaves the number of dimensions open, and no call has had these yet.
+        """
+        if not self._open:
+            return True
+        call = self._calls.get(tuple(inputs))
+        return call is not None and (not isinstance(call, RankedCall) or call.knows(tuple(inputs.values())))
 
     def __repr__(self) -> str:
         return f"<Signature {self.name!r}: {_spec_text(self.inputs)} -> {_spec_text(self.outputs)}>"

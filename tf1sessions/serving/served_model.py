@@ -166,8 +166,13 @@ class ServedModel:
         return request.answer, lambda: batcher._withdraw(request, "cancelled")
 
     def _batcher(self, signature: Signature, inputs: Mapping[str, Any]) -> Batcher | None:
-        """The batcher for a request; None for one that has no room for others, and need not be parted for them."""
+        """The batcher for a request; None for one that has no room for others, and need not be parted for them.
+
+        Ranks that the graph leaves open, and that are new, go to the signature itself, which checks them.
+        """
         batcher = self._batchers.get(signature.name)
+        if not signature.knows_ranks(inputs):
+            return None
         for value in inputs.values():
             if value.ndim and value.shape[0] >= self._max_rows:
                 return None
