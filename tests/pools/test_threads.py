@@ -7,7 +7,6 @@ import concurrent.futures
 import contextlib
 import gc
 import random
-import re
 import threading
 import time
 import weakref
@@ -534,11 +533,11 @@ def test_a_pool_that_is_dropped_ends_its_workers(tf, ends_before, builds):
 def test_the_end_of_the_program_names_jobs_that_are_not_run(run_python, kind):
     done = run_python(
         f"""
-        import time
         import tf1sessions as t1
 
         def job(gs, number):
-            time.sleep(0.2)
+            if number:  # waits until its session is closed, or its process killed
+                gs.run(t1.tf1.FIFOQueue(1, t1.tf1.float32).dequeue())
             return number
 
         pools = [t1.{kind}(1, name=name) for name in ("mine", "idle")]
@@ -548,4 +547,4 @@ def test_the_end_of_the_program_names_jobs_that_are_not_run(run_python, kind):
     )
     lines = [line for line in done.stderr.splitlines() if "not shut down" in line]
     assert len(lines) == 1, lines
-    assert re.match(r"mine was not shut down: [345] of its jobs, the first is 'j\d', had not ended", lines[0])
+    assert lines[0].startswith("mine was not shut down: 5 of its jobs, the first is 'j1', had not ended"), lines

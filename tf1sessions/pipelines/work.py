@@ -469,7 +469,7 @@ class WorkQueue:
             raise interrupt
 
     def _end_with_process(self) -> None:
-        """Close it, if nobody has: a thread that comes out of TensorFlow when Python has ended aborts the process."""
+        """Close an open queue: a run of TensorFlow that returns after the interpreter's end aborts the process."""
         if self._closed or forks.forked():
             return
         if waiting := len(self._schedule.waiting):

@@ -10,7 +10,7 @@ import fcntl
 import os
 import socket
 
-__all__ = ["above_streams", "open_closed_streams", "socket_above_streams"]
+__all__ = ["above_streams", "fill_closed_streams", "socket_above_streams"]
 
 _STREAMS = 3  # stdin, stdout, stderr
 
@@ -38,7 +38,7 @@ def socket_above_streams(connection: socket.socket) -> socket.socket:
     return socket.socket(fileno=above_streams(connection.detach()))
 
 
-def open_closed_streams() -> None:
+def fill_closed_streams() -> None:
     """Give the null device to standard streams of this process that are closed; its children inherit that.
 
     For processes of our own: the numbers of the streams may mean other files to a caller's program.

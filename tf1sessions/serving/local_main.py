@@ -21,14 +21,14 @@ from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.garbage import end_quickly
-from tf1sessions.serving.descriptors import open_closed_streams
+from tf1sessions.serving.descriptors import fill_closed_streams
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Serve until the owner says that it is over, or stdin ends."""
-    open_closed_streams()
+    fill_closed_streams()
     end_quickly()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's, which then ends this process
     stdin = os.fdopen(os.dup(0), "rb", buffering=0)

@@ -14,7 +14,7 @@ documentation of the operations and on tests/sessions/test_conformance.py, not o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -173,6 +173,10 @@ _KEEPS_NOTHING = (CALLER_SAFE - {"AssignVariableOp"}) | _words(
 )
 
 
+_SWITCHES = _words("Switch RefSwitch")
+_MERGES = _words("Merge RefMerge")
+_BACK = _words("NextIteration RefNextIteration")
+
 #: How far up two tensors are compared. Arbitrary: beyond it their results are copied, which is right as well.
 _DEPTH = 8
 
@@ -272,28 +276,43 @@ _OPEN = 32
 _FREE = (_PLAIN | _VARIABLES | {"ReadVariableOp"}) - _words("BroadcastTo Cast Fill LinSpace OnesLike Range ZerosLike")
 
 
+def _inputs(operation: Any) -> list[Any]:
+    """The inputs of an operation but those that go back in a loop."""
+    return [tensor for tensor in operation.inputs if operation.type not in _MERGES or tensor.op.type not in _BACK]
+
+
+def _needed(operation: Any) -> list[Any]:
+    """The operations that one waits for."""
+    return [tensor.op for tensor in _inputs(operation)] + list(operation.control_inputs)
+
+
+def _in_order(operations: Sequence[Any]) -> Iterator[Any]:
+    """Yield operations, each once and behind those of them that it waits for."""
+    running = {id(operation) for operation in operations}
+    todo, entered, done = list(operations), set[int](), set[int]()
+    while todo:
+        operation = todo[-1]
+        new = [each for each in _needed(operation) if id(each) in running and id(each) not in entered]
+        entered.add(id(operation))
+        if new:
+            todo += new
+            continue
+        todo.pop()
+        if id(operation) not in done:
+            done.add(id(operation))
+            yield operation
+
+
 def overlap(operations: Sequence[Any]) -> float:
     """About how many microseconds of a request's operations the pool could run beside others.
 
     The sum over all of them less the sum along the most expensive chain: 0 for a plain chain, however large. A loop's
     back edge is not followed.
     """
-    running = {id(operation) for operation in operations}
     ends: dict[int, float] = {}  # id of an operation -> when the most expensive chain to it ends
-    todo = list(operations)
-    entered: set[int] = set()
-    while todo:
-        operation = todo[-1]
-        before = [tensor.op for tensor in operation.inputs] + operation.control_inputs
-        new = [each for each in before if id(each) in running and id(each) not in entered]
-        entered.add(id(operation))
-        if new:
-            todo += new
-            continue
-        todo.pop()
-        if id(operation) not in ends:
-            start = max((ends.get(id(each), 0.0) for each in before), default=0.0)
-            ends[id(operation)] = start + _microseconds(operation)
+    for operation in _in_order(operations):
+        start = max((ends.get(id(each), 0.0) for each in _needed(operation)), default=0.0)
+        ends[id(operation)] = start + _microseconds(operation)
     return sum(map(_microseconds, operations)) - max(ends.values(), default=0.0)
 
 
@@ -317,11 +336,6 @@ def _microseconds(operation: Any) -> float:
 def _dims(tensor: Any) -> list[int]:
     shape = tensor.shape
     return [] if shape.rank is None else [_OPEN if size is None else size for size in shape.as_list()]
-
-
-_SWITCHES = _words("Switch RefSwitch")
-_MERGES = _words("Merge RefMerge")
-_BACK = _words("NextIteration RefNextIteration")
 
 
 def may_lack_values(operations: Sequence[Any], fetches: Iterable[Any], feeds: Iterable[Any]) -> bool:
@@ -349,27 +363,11 @@ class _Branches:
     def __init__(self, operations: Sequence[Any], feeds: Iterable[Any]) -> None:
         self._fed = {id(tensor) for tensor in feeds}
         self._found: dict[int, frozenset[tuple[int, int]]] = {}
-        running = {id(operation) for operation in operations}
-        todo, entered = list(operations), set[int]()
-        while todo:
-            operation = todo[-1]
-            before = [tensor.op for tensor in self._inputs(operation)] + operation.control_inputs
-            new = [each for each in before if id(each) in running and id(each) not in entered]
-            entered.add(id(operation))
-            if new:
-                todo += new
-                continue
-            todo.pop()
-            if id(operation) not in self._found:
-                self._found[id(operation)] = self._of_operation(operation)
-
-    @staticmethod
-    def _inputs(operation: Any) -> list[Any]:
-        """The inputs of an operation but those that go back in a loop."""
-        return [tensor for tensor in operation.inputs if operation.type not in _MERGES or tensor.op.type not in _BACK]
+        for operation in _in_order(operations):
+            self._found[id(operation)] = self._of_operation(operation)
 
     def _of_operation(self, operation: Any) -> frozenset[tuple[int, int]]:
-        inputs = [self.of(tensor) for tensor in self._inputs(operation)]
+        inputs = [self.of(tensor) for tensor in _inputs(operation)]
         waited = frozenset().union(*(self._found.get(id(each), frozenset()) for each in operation.control_inputs))
         if operation.type in _MERGES and inputs:
             return waited | inputs[0].intersection(*inputs[1:])
