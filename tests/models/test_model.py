@@ -94,7 +94,7 @@ class Calls(dict):
         model.close()
         return super().get(key)
 
-class Prepared(set):
+class Prepared(dict):
     def __contains__(self, key):
         model.close()
         return super().__contains__(key)

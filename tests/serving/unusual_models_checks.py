@@ -117,7 +117,20 @@ def check_ranks_of_other_operations() -> None:
         with t1.load(**_of_any_rank(f"{name}.pb", build)) as model:
             for _ in range(2):
                 assert "number of dimensions" in str(raises(ValueError, model, 1.0)), name
+                assert "number of dimensions" in str(raises(ValueError, model.run, "y:0", {"x:0": 1.0})), name
             assert not model.signature.knows_ranks({"x": np.float32(1)})
+
+
+def check_ranks_that_a_batcher_gets() -> None:
+    right = np.ones([1, 2, 2, 1], np.float32)
+    with t1.load(**_of_any_rank("batched.pb", _convolved)) as model, model.batched() as batcher:
+        for _ in range(2):
+            for ask_for in (batcher, lambda x: batcher.submit(x).result(30)):
+                assert "number of dimensions" in str(raises(ValueError, ask_for, [1.0, 2.0]))
+                assert ask_for(right)["y"].tolist() == right.tolist()
+        assert model.run("y", {model.graph.get_tensor_by_name("x:0"): right}) is None  # the operation
+        assert model.run(["y:0"], {"x": right})[0].tolist() == right.tolist()
+        assert "x:7" in str(raises((TypeError, ValueError, KeyError), model.run, "y:0", {"x:7": right}))
 
 
 def check_ranks_that_the_graph_takes() -> None:

@@ -16,7 +16,7 @@ import asyncio
 import dataclasses
 import difflib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -31,6 +31,7 @@ from tf1sessions.models.ranks import RankCheck, RankedCall
 from tf1sessions.models.static_sizes import check_sizes
 from tf1sessions.models.trial import try_model
 from tf1sessions.pipelines.batching import Batcher
+from tf1sessions.pipelines.rows import Rows
 from tf1sessions.runtime import tf
 from tf1sessions.sessions import logical_devices
 from tf1sessions.sessions.config import SessionConfig
@@ -203,10 +204,8 @@ class Signature:
             )
         feeds, fetches = self.tensors(names)
         call = self._model._compile(list(feeds.values()), list(fetches.values()))
-        if open_names := [name for name in names if name in self._open]:
-            dtypes = {feeds[name]: self.inputs[name].dtype for name in names}
-            index, open_feeds = self._model._graph_index, [feeds[name] for name in open_names]
-            call = RankedCall(call, RankCheck(index, dtypes, list(fetches.values()), open_feeds), names, open_names)
+        if check := self._model._rank_check(feeds.values(), fetches.values()):
+            call = RankedCall(call, check, names, [name for name in names if name in self._open])
         self._calls[names] = call
         return call
 
@@ -256,7 +255,7 @@ class Model:
     ) -> None:
         self.path = artifact.path
         self.kind = artifact.kind
-        self._prepared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # requests of run() that need no more
+        self._prepared: dict[tuple[tuple[str, ...], tuple[str, ...]], RankCheck | None] = {}  # fetches, feeds of run()
         plan = self.plan = Prepared(artifact, inputs, outputs, allow_ops)
         notes, interfaces, main = list(plan.notes), plan.interfaces, plan.main
         graph_def = subgraphs.without_gradient_stops(plan.graph_index)
@@ -325,6 +324,7 @@ class Model:
 
         Raises:
             UsageError: A tensor is not in the graph.
+            ValueError: A value does not have the shape of its feed, or the graph does not take its rank.
             UnknownOperationError: It was left out, because it needs an operation that this TensorFlow does not have.
             UnsafeModelError: What is fetched would touch files, the network or Python.
             ModelError: It needs a variable that has no value.
@@ -339,7 +339,10 @@ class Model:
             for name in (*named, *given):
                 self._check_there(name)
             self._prepare(named, given)
-            self._prepared.add((named, given))
+            self._prepared[named, given] = self._rank_check(given, named)
+        if check := self._prepared[named, given]:
+            values = dict(zip(given, feeds.values(), strict=True))
+            check.require(check.open_feeds, [values[name] for name in check.open_feeds])
         try:
             return self._gs.session.run(fetches, feeds)
         except RuntimeError as error:
@@ -362,7 +365,8 @@ class Model:
         feeds, fetches = chosen.tensors(inputs)
         self._prepare(fetches.values(), feeds.values())
         tensor = self.graph.get_tensor_by_name
-        return Batcher(
+        return _RankedBatcher(
+            self._rank_check(feeds.values(), fetches.values()),
             self._gs,
             {name: tensor(feed) for name, feed in feeds.items()},
             {name: tensor(fetch) for name, fetch in fetches.items()},
@@ -438,6 +442,16 @@ class Model:
         self._prepare(fetches, feeds)
         return self._gs.compile(feeds=list(feeds), fetches=list(fetches))
 
+    def _rank_check(self, feeds: Iterable[str], fetches: Iterable[str]) -> RankCheck | None:
+        """The check of the feeds whose ranks the graph leaves open; None where it leaves none open."""
+        outputs = {name: self.graph.get_operation_by_name(node_of(name)).outputs for name in feeds}
+        tensors = {tensor.name: tensor for name in outputs for tensor in outputs[name] if tensor.name == name}
+        open_feeds = [name for name, tensor in tensors.items() if tensor.shape.rank is None]
+        if not open_feeds:
+            return None
+        dtypes = {name: tensor.dtype.base_dtype for name, tensor in tensors.items()}
+        return RankCheck(self._graph_index, dtypes, list(fetches), open_feeds)
+
     def _prepare(self, fetches: Collection[str], feeds: Collection[str]) -> None:
         """Makes ready what a request needs: refuses what is unsafe in it, and sets the values it needs."""
         cut = [tensor_name(name) for name in feeds]
@@ -445,6 +459,25 @@ class Model:
         needed = self._graph_index.ancestors([node_of(name) for name in fetches], cut)
         check_sizes(self.graph, needed, self._graph_index.graph_def.library, self.path)
         self._values.prepare(needed)
+
+
+class _RankedBatcher(Batcher):
+    """A Batcher that asks a check, if there is one, for the ranks of each request."""
+
+    def __init__(self, check: RankCheck | None, session: Any, feeds: Any, fetches: Any, **options: Any) -> None:
+        super().__init__(session, feeds, fetches, **options)
+        self._check = check
+        self._open = [index for index, feed in enumerate(feeds.values()) if feed.shape.rank is None]
+
+    def _read(
+        self, args: tuple[Any, ...], named: Mapping[str, Any], deadline_secs: float | None
+    ) -> tuple[Rows, float | None]:
+        rows, deadline_secs = super()._read(args, named, deadline_secs)
+        given = dict(zip(rows.given, rows.values, strict=True))
+        if self._check and given.keys() >= set(self._open):
+            names = [self._call.names[index] for index in self._open]
+            self._check.require(names, [given[index] for index in self._open])
+        return rows, deadline_secs
 
 
 # ------------------------------------------------------------------------------------------------- what load() goes by

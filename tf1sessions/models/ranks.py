@@ -31,8 +31,11 @@ class RankCheck:
     Args:
         graph_index: The graph.
         feeds: The tensors that are fed, with their dtypes.
-        fetches: The tensors that are fetched.
+        fetches: The tensors and operations that are fetched.
         open_feeds: Those of ``feeds`` whose ranks the graph leaves open.
+
+    Attributes:
+        open_feeds: As given.
 
     Thread-safety: safe to use from any number of threads.
     """
@@ -43,14 +46,26 @@ class RankCheck:
         self._graph_index = graph_index
         self._feeds = feeds
         self._fetches = list(fetches)
-        self._open = list(open_feeds)
+        self.open_feeds = list(open_feeds)
         self._lock = threading.Lock()  # protects what stands below it; held while a graph is imported
         self._part: Any = None
         self._answers: dict[tuple[int, ...], str] = {}
 
-    def knows(self, ranks: tuple[int, ...]) -> bool:
-        """Whether these ranks were asked for before, and are taken."""
-        return self._answers.get(ranks) == ""
+    def knows(self, values: Sequence[Any]) -> bool:
+        """Whether values of these ranks, in the order of the open feeds, have come before and are taken."""
+        ranks = _ranks(values)
+        return ranks is not None and self._answers.get(ranks) == ""
+
+    def require(self, names: Sequence[str], values: Sequence[Any]) -> None:
+        """Check the values of the open feeds, which the error calls ``names``.
+
+        Raises:
+            ValueError: The graph does not take the ranks of these values.
+        """
+        ranks = _ranks(values)
+        if ranks is not None and (why := self.refusal(ranks)):
+            given = ", ".join(f"{name!r} with {rank}" for name, rank in zip(names, ranks, strict=True))
+            raise ValueError(f"the model does not take this number of dimensions ({given}): {why:.500}")
 
     def refusal(self, ranks: tuple[int, ...]) -> str:
         """Return why the graph does not take these ranks; empty where it does, or where that cannot be found out."""
@@ -60,7 +75,7 @@ class RankCheck:
         with self._lock:
             if self._part is None:
                 self._part = self._prepared()
-                if self._refused([None] * len(self._open)):  # so the graph cannot be imported like this at all
+                if self._refused([None] * len(self.open_feeds)):  # so the graph cannot be imported like this at all
                     self._part = tf.GraphDef()
             found = self._answers.get(ranks)
             if found is None:
@@ -96,7 +111,7 @@ class RankCheck:
         """Return why TensorFlow does not import the part with these shapes of the open inputs; empty where it does."""
         part = tf.GraphDef()
         part.CopyFrom(self._part)
-        wanted = {_stand_in(tensor): shape for tensor, shape in zip(self._open, shapes, strict=True)}
+        wanted = {_stand_in(tensor): shape for tensor, shape in zip(self.open_feeds, shapes, strict=True)}
         for node in part.node:
             if wanted.get(node.name) is not None:
                 node.attr["shape"].shape.CopyFrom(tf.TensorShape(wanted[node.name]).as_proto())
@@ -134,22 +149,22 @@ class RankedCall:
         Raises:
             ValueError: The graph does not take the ranks of these values.
         """
-        ranks = self._ranks(values)
-        if ranks is not None and not self._check.knows(ranks) and (why := self._check.refusal(ranks)):
-            given = ", ".join(f"{name!r} with {rank}" for name, rank in zip(self._names, ranks, strict=True))
-            raise ValueError(f"the model does not take this number of dimensions ({given}): {why:.500}")
+        self._check.require(self._names, self._open(values))
         return self._call(*values)
 
     def knows(self, values: Sequence[Any]) -> bool:
         """Whether values of these ranks have come before, and are taken."""
-        ranks = self._ranks(values)
-        return ranks is not None and self._check.knows(ranks)
+        return self._check.knows(self._open(values))
 
-    def _ranks(self, values: Sequence[Any]) -> tuple[int, ...] | None:
-        try:
-            return tuple([np.ndim(values[place]) for place in self._places])
-        except ValueError:  # ragged lists: the run says it
-            return None
+    def _open(self, values: Sequence[Any]) -> list[Any]:
+        return [values[place] for place in self._places]
+
+
+def _ranks(values: Sequence[Any]) -> tuple[int, ...] | None:
+    try:
+        return tuple([np.ndim(value) for value in values])
+    except ValueError:  # ragged lists: the run says it
+        return None
 
 
 def _stand_in(tensor: str) -> str:
