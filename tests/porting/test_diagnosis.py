@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support import ROOT, PythonRun
 
+pytest_plugins = ("warm_commands",)
 PROGRAM = "diagnosis_checks.py"
 GOLDENS = ROOT / "tests" / "golden"
 
@@ -56,6 +57,7 @@ def diagnoses(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_commands")
 @pytest.mark.parametrize("diagnoses", [("same", "extra", "tf2", "unseeded")], indirect=True, ids=["seeds"])
 def test_scripts_that_draw_with_other_seeds(diagnoses: dict[str, Any]) -> None:
     assert {name: diagnosis["cause"] for name, (diagnosis, _) in diagnoses.items()} == {
@@ -74,6 +76,7 @@ def test_scripts_that_draw_with_other_seeds(diagnoses: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_commands")
 @pytest.mark.parametrize(
     "diagnoses", [("rate", "activation", "initializer", "feeds", "raises")], indirect=True, ids=["code"]
 )

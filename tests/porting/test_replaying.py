@@ -19,6 +19,9 @@ from tf1sessions.porting.rewriting import verification
 from tf1sessions.porting.trace_comparison import TraceComparison, compare
 from tf1sessions.scripts.jobs import Job
 
+pytest_plugins = ("warm_commands",)
+pytestmark = pytest.mark.usefixtures("warm_commands")
+
 GOLDEN = ROOT / "tests" / "golden" / "data" / "recorded.npz"
 SCRIPT = ROOT / "tests" / "golden" / "cases" / "recorded_program.py"
 LOSS = "mean_squared_error/value:0"
