@@ -7,7 +7,6 @@ those of TensorFlow 1, so that the numbers can be those of genuine TensorFlow 1.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import runpy
@@ -21,6 +20,9 @@ import tensorflow.compat.v1  # noqa: F401
 import tf_keras  # noqa: F401
 
 from tf1sessions.scripts import seeds
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from collector import collect_rarely
 
 
 def run(case: dict[str, Any]) -> None:
@@ -45,7 +47,7 @@ def run(case: dict[str, Any]) -> None:
 
 seeds.apply()
 seeds.choose("tf1")
-gc.freeze()  # else each program looks through all that TensorFlow made, and copies it
+collect_rarely()
 running: list[int] = []
 for each in json.loads(Path(sys.argv[1]).read_text("utf-8")):
     if len(running) == 2:
