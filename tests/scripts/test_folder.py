@@ -208,6 +208,25 @@ def test_two_runs_never_use_one_folder() -> None:
     RunFolder.resume("run", None).close()
 
 
+def test_a_resume_sees_what_the_run_before_it_wrote_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = RunFolder.create("run", JOBS)
+
+    def look(path: str) -> list[JobRecord]:
+        records = read_records(path)
+        if before.records[0].state != "done":  # the other run ends after the first look
+            before.update(0, state="done", attempts=1)
+            before.close()
+        return records
+
+    monkeypatch.setattr("tf1sessions.scripts.folder.read_records", look)
+    with RunFolder.resume("run", None, JobSettings(retries=3)) as folder:
+        assert [(record.state, record.attempts) for record in folder.records][0] == ("done", 1)
+        assert folder.records[1].job().settings.retries == 3
+    with pytest.raises(ScriptUsageError, match="is another one"):
+        RunFolder.resume("run", [*JOBS[:-1], Job(script="other.py")])
+    RunFolder.resume("run", None).close()  # what was refused holds no lock
+
+
 def test_claims_live_as_long_as_the_run() -> None:
     with RunFolder.create("run", JOBS) as folder:
         (folder.claims / "left").touch()

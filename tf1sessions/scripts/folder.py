@@ -277,21 +277,29 @@ class RunFolder:
         return folder
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], jobs: Sequence[Job] | None = None) -> RunFolder:
+    def resume(
+        cls, path: str | os.PathLike[str], jobs: Sequence[Job] | None = None, above: JobSettings = JobSettings()
+    ) -> RunFolder:
         """The folder of an earlier run; what was not done in it is pending again.
 
         Args:
             path: The folder.
             jobs: What is asked for now; must be the same jobs. None: those of the folder.
+            above: Settings that count above those of the folder's jobs.
 
         Raises:
             ScriptUsageError: There is no run in the folder, another run uses it now, or its jobs are others.
         """
-        folder = cls(Path(path), plan_resume(path, jobs))
+        folder = cls(Path(path), read_records(path))  # where no run has been, no lock is left
         try:
             folder._take_lock()
         except OSError as error:
             raise _not_written(path, error, "Make room, or let yourself write there.") from error
+        try:
+            folder.records = plan_resume(path, jobs, above)  # as they are now: another run had the lock until then
+        except BaseException:
+            folder.close()
+            raise
         return folder  # what it had is replaced when the first job starts: until then the run may still be refused
 
     def update(self, index: int, **changes: Any) -> JobRecord:
@@ -467,19 +475,22 @@ def _no_record(file: Path, why: str) -> ScriptUsageError:
     return ScriptUsageError(f"{str(file)!r} is not the record of a run: {why}")
 
 
-def plan_resume(path: str | os.PathLike[str], jobs: Sequence[Job] | None) -> list[JobRecord]:
+def plan_resume(
+    path: str | os.PathLike[str], jobs: Sequence[Job] | None, above: JobSettings = JobSettings()
+) -> list[JobRecord]:
     """The records with which a run would be resumed; nothing is written.
 
     Args:
         path: The folder.
         jobs: What is asked for now; must be the same jobs, whose settings may differ. None: those of the folder.
+        above: Settings that count above those of the folder's jobs.
 
     Raises:
         ScriptUsageError: There is no run in the folder, or its jobs are others.
     """
     records = read_records(path)
     if jobs is None:
-        jobs = [record.job() for record in records]
+        jobs = [record.job().under(above) for record in records]
     else:
         _refuse_other_jobs(Path(path), records, jobs)
     return [
