@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import pty
@@ -843,7 +844,7 @@ def test_a_job_does_not_end_what_belongs_to_another(forked: Runner) -> None:
 
 
 CALLER = """
-import os, sys, time
+import fcntl, os, sys, time
 from tf1sessions.pools.fork_server import *
 server = WorkerServer(["worker_targets:preload"], method=sys.argv[1])
 source = '''
@@ -855,8 +856,10 @@ print("worker", os.getpid(), "member", member.pid, "child", child.pid, flush=Tru
 signal.pause()
 '''
 handles = []
+held = os.open(sys.argv[3], os.O_CREAT)
+fcntl.flock(held, fcntl.LOCK_EX)
 for env in (os.environ, os.environ | {"PYTHONHASHSEED": "0"}):
-    spec = WorkerSpec("a", "worker_targets:execute", {"source": source}, env, "/", None, 1, 2)
+    spec = WorkerSpec("a", "worker_targets:execute", {"source": source}, env, "/", None, 1, 2, held)
     handles.append(server.spawn(spec))
 if sys.argv[2] == "with a copy" and os.fork() == 0:
     time.sleep(1000)
@@ -872,7 +875,7 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
     output = tmp_path / "out"
     pids: dict[str, list[int]] = {}
     with open(output, "wb") as out:
-        words = [sys.executable, "-c", CALLER, method, how]
+        words = [sys.executable, "-c", CALLER, method, how, str(tmp_path / "lock")]
         caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
     try:
         until(lambda: len(output.read_text().splitlines()) == 3)
@@ -882,6 +885,10 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
         expected = [pid for kind in pids for pid in pids[kind]]
         assert len(expected) == 7 and all(map(alive, expected))
         os.kill(caller.pid, signal.SIGKILL)
+        if how == "alone":
+            with open(tmp_path / "lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # waits
+            assert not any(alive(pid) for kind in pids for pid in pids[kind] if kind != "server")
         until(lambda: not any(map(alive, expected)))
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -892,7 +899,7 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
 def test_workers_end_when_the_caller_and_the_server_are_killed(tmp_path: Path) -> None:
     output = tmp_path / "out"
     with open(output, "wb") as out:
-        words = [sys.executable, "-c", CALLER, "fork", "alone"]
+        words = [sys.executable, "-c", CALLER, "fork", "alone", str(tmp_path / "lock")]
         caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
     until(lambda: len(output.read_text().splitlines()) == 3)
     words = output.read_text().split()
@@ -948,7 +955,7 @@ def test_a_stopped_server_ends_with_its_caller(tmp_path: Path) -> None:
     """The caller is stopped first, so that it cannot continue the server before it is killed."""
     output = tmp_path / "out"
     with open(output, "wb") as out:
-        words = [sys.executable, "-c", CALLER, "fork", "alone"]
+        words = [sys.executable, "-c", CALLER, "fork", "alone", str(tmp_path / "lock")]
         caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
     until(lambda: len(output.read_text().splitlines()) == 3)
     words = output.read_text().split()

@@ -260,7 +260,7 @@ class Job:
         return self.script if here else self.path
 
     def under(self, settings: JobSettings) -> Job:
-        """The same job, with ``settings`` above its own."""
+        """Return the same job, with ``settings`` above its own."""
         return replace(self, settings=settings.over(self.settings))
 
     def identity(self) -> dict[str, Any]:

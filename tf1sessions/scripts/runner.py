@@ -402,6 +402,7 @@ class _RunLoop:
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
+            held=self._folder.jobs_lock,
         )
         active.watcher = threading.Thread(
             target=self._watch, args=(active, spec), name=f"tf1sessions {job.name}", daemon=True
