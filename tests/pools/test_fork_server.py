@@ -621,6 +621,12 @@ def test_a_worker_that_does_not_start_is_tried_twice_and_says_why(run: Runner, t
     assert job.err == ""
 
 
+def test_a_worker_that_is_interrupted_before_its_target_is_called_writes_no_traceback(run: Runner) -> None:
+    result, job = run(target="interrupted_target:execute")
+    assert (result.returncode, job.out, job.err) == (-signal.SIGINT, "", "")
+    assert result.start_error in ("", "interrupted\n")
+
+
 def test_a_working_directory_that_is_not_there(run: Runner, tmp_path: Path) -> None:
     result, _ = run(cwd=str(tmp_path / "gone"))
     assert not result.started and f"{tmp_path / 'gone'}" in result.start_error

@@ -49,7 +49,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from tf1sessions.pools.boot import BOOT
 from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons, given_environment
@@ -563,17 +563,27 @@ def _work(request: dict[str, Any], report_to: int, start: Callable[[], None]) ->
         try:
             start()
             function = _resolve(request["target"])
+        except KeyboardInterrupt:
+            report.write(b"-interrupted\n")
+            _raise_unseen()
         except BaseException as error:
             said = f"{error}\n" if isinstance(error, _FolderGone) else traceback.format_exc()
             report.write(b"-" + said.encode(errors="replace")[-32000:])
-            if isinstance(error, KeyboardInterrupt):
-                raise
             return 1
         report.write(b"+")
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    except KeyboardInterrupt:
+        _raise_unseen()
     code = int(function(request["payload"]) or 0)
     note_return()
     return code
+
+
+def _raise_unseen() -> NoReturn:
+    """Raise the KeyboardInterrupt that came before the job's first line: a traceback would show lines of ours only."""
+    sys.excepthook = lambda *error: None
+    raise  # the one that is handled where this is called
 
 
 class _FolderGone(Exception):
