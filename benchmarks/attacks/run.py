@@ -189,6 +189,52 @@ def killed_and_resumed(folder: Path, rng: random.Random) -> str:
     return "all jobs done after it was resumed" if good else f"{states(folder)}: {done.stdout}{done.stderr}"
 
 
+MARKS = """
+import os, signal, sys, time
+def marks():
+    return [line.split() for line in open("marks")] if os.path.exists("marks") else []
+def mark(what):
+    with open("marks", "a") as file:
+        file.write(f"{sys.argv[1]} {what} {os.getpid()}\\n")
+for name, what, pid in marks():
+    if name == sys.argv[1] and what == "begins" and os.path.exists(f"/proc/{pid}"):
+        mark("overlaps")
+mark("begins")
+signal.signal(signal.SIGTERM, signal.SIG_IGN if IGNORES else signal.SIG_DFL)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def killed_and_resumed_at_once(folder: Path, rng: random.Random) -> str:
+    """SIGKILL again and again, and one resume or two each time: no job runs in two processes, or when it is done."""
+    write(folder, "job.py", MARKS.replace("IGNORES", str(rng.random() < 0.5)))
+    names = [str(number) for number in range(rng.randrange(1, 6))]
+    seconds = [f"{rng.random() * 0.6:.2f}" for _ in names]
+    entries = [f"[[job]]\nscript = 'job.py'\nargs = {list(pair)}\n" for pair in zip(names, seconds, strict=True)]
+    write(folder, "jobs.toml", "".join(entries))
+    with started(folder, "--out", "run", "-j", "2", "jobs.toml") as process:
+        while not (folder / "marks").exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(rng.random())
+        process.kill()
+    for _ in range(rng.randrange(4)):
+        with contextlib.ExitStack() as stack:
+            for _ in range(rng.randrange(1, 3)):
+                stack.enter_context(started(folder, "--resume", "run"))
+            time.sleep(rng.random() * 4)
+    before, begun = states(folder), (folder / "marks").read_text()
+    done = subprocess.run([*COMMAND, "--resume", "run"], cwd=folder, capture_output=True, timeout=END_SECS, text=True)
+    marks = (folder / "marks").read_text()
+    if done.returncode != 0 or set(states(folder)) != {"done"} or "overlaps" in marks:
+        return f"{before} {states(folder)}: {marks}{done.stdout}{done.stderr}"
+    again = [
+        name
+        for name, state in zip(names, before, strict=True)
+        if state == "done" and f"{name} begins" in marks[len(begun) :]
+    ]
+    return f"done, and begun again: {again}" if again else "all jobs done, each in one process at a time"
+
+
 CHILDREN = """
 import concurrent.futures, multiprocessing, os, sys, threading
 import tensorflow as tf
@@ -366,6 +412,13 @@ TRIALS = [
         "the command or its server is killed, and the run resumed",
         "all jobs done after it was resumed",
         killed_and_resumed,
+        times=15,
+        deadline_secs=120,
+    ),
+    Trial(
+        "the command is killed, and resumed at once, by two as well",
+        "all jobs done, each in one process at a time",
+        killed_and_resumed_at_once,
         times=15,
         deadline_secs=120,
     ),

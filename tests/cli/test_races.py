@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tf1sessions.cli.main import cli
-from tf1sessions.scripts.jobs import Job
+from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.testing import exploring, runs
 from tf1sessions.testing.reports import FIX, WHY, Access, Kind, Report
 from tf1sessions.testing.runs import DetectedRun, find_races
@@ -524,7 +525,7 @@ def test_a_server_whose_handler_makes_operations(
 @pytest.mark.usefixtures("warm_commands")
 @pytest.mark.slow
 def test_programs_that_end(tmp_path: Path) -> None:
-    """One that is right and fails by itself, and one that forks; neither has a hazard."""
+    """One that fails by itself and forks, with threads that wait for each other and for which its main thread waits."""
     (tmp_path / "right.py").write_text(
         MODEL
         + textwrap.dedent("""
@@ -532,6 +533,18 @@ def test_programs_that_end(tmp_path: Path) -> None:
         for thread in threads: thread.start()
         for thread in threads: thread.join()
         session.close()
+        one, other, meet = threading.Lock(), threading.Lock(), threading.Barrier(2)
+        def wait(first, second):
+            with first:
+                meet.wait()
+                try:
+                    second.acquire()
+                except Exception:  # a DeadlockError in one of the two
+                    return
+                second.release()
+        threads = [threading.Thread(target=wait, args=locks) for locks in ((one, other), (other, one))]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
         import os
         pid = os.fork()
         if not pid:
@@ -542,8 +555,10 @@ def test_programs_that_end(tmp_path: Path) -> None:
         sys.exit(5)
         """)
     )
-    found = find_races(Job(script=str(tmp_path / "right.py")), stdio=None)
-    assert found == DetectedRun((), 5, ended=True, forked=True)
+    job = Job(script=str(tmp_path / "right.py"), settings=JobSettings(time_limit=30))
+    found = find_races(job, stdio=None)
+    assert [one.kind for one in found.reports] == [Kind.DEADLOCK]
+    assert replace(found, reports=()) == DetectedRun((), 5, ended=True, forked=True)
 
 
 @pytest.mark.usefixtures("warm_commands")

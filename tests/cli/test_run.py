@@ -12,7 +12,9 @@ from pathlib import Path
 import plain_program
 import pytest
 from plain_jobs import DEADLINE, HERE, Plain
-from support import wait_for
+from support import alive, wait_for
+
+from tf1sessions.scripts.folder import RunFolder
 
 pytest_plugins = ("plain_fixture",)
 
@@ -631,11 +633,16 @@ def test_ignored_signals_stay_ignored(plain: Plain) -> None:
 
 def test_kill_dash_nine_leaves_a_true_record_and_no_process(plain: Plain) -> None:
     plain.script("good.py", "open('ran', 'a').write('x')")
-    plain.script("long.py", f"import os\nif os.path.exists('quick'): raise SystemExit\n{WAITS}")
+    lives_on = (
+        "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(os.getpid(), file=open('pid', 'w'))"
+    )
+    plain.script("long.py", f"{lives_on}\nif os.path.exists('quick'): raise SystemExit\n{WAITS}")
     with plain.start("run", "--out", "run", "-j", "1", "good.py", "long.py", "good.py") as process:
         begun(plain, 1)
         process.kill()
         process.communicate(timeout=60)
+    RunFolder.resume(plain.folder / "run").close()  # waits for the job, which ends a second after the command
+    assert not alive(int((plain.folder / "pid").read_text()))
     wait_for(lambda: not plain.strays(), "server and jobs to end with the command", DEADLINE)
     assert plain.states() == ["done", "running", "pending"]
     (plain.folder / "quick").touch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import pty
@@ -620,6 +621,12 @@ def test_a_worker_that_does_not_start_is_tried_twice_and_says_why(run: Runner, t
     assert job.err == ""
 
 
+def test_a_worker_that_is_interrupted_before_its_target_is_called_writes_no_traceback(run: Runner) -> None:
+    result, job = run(target="interrupted_target:execute")
+    assert (result.returncode, job.out, job.err) == (-signal.SIGINT, "", "")
+    assert result.start_error in ("", "interrupted\n")
+
+
 def test_a_working_directory_that_is_not_there(run: Runner, tmp_path: Path) -> None:
     result, _ = run(cwd=str(tmp_path / "gone"))
     assert not result.started and f"{tmp_path / 'gone'}" in result.start_error
@@ -843,7 +850,7 @@ def test_a_job_does_not_end_what_belongs_to_another(forked: Runner) -> None:
 
 
 CALLER = """
-import os, sys, time
+import fcntl, os, sys, time
 from tf1sessions.pools.fork_server import *
 server = WorkerServer(["worker_targets:preload"], method=sys.argv[1])
 source = '''
@@ -855,8 +862,10 @@ print("worker", os.getpid(), "member", member.pid, "child", child.pid, flush=Tru
 signal.pause()
 '''
 handles = []
+held = os.open(sys.argv[3], os.O_CREAT)
+fcntl.flock(held, fcntl.LOCK_EX)
 for env in (os.environ, os.environ | {"PYTHONHASHSEED": "0"}):
-    spec = WorkerSpec("a", "worker_targets:execute", {"source": source}, env, "/", None, 1, 2)
+    spec = WorkerSpec("a", "worker_targets:execute", {"source": source}, env, "/", None, 1, 2, held)
     handles.append(server.spawn(spec))
 if sys.argv[2] == "with a copy" and os.fork() == 0:
     time.sleep(1000)
@@ -872,7 +881,7 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
     output = tmp_path / "out"
     pids: dict[str, list[int]] = {}
     with open(output, "wb") as out:
-        words = [sys.executable, "-c", CALLER, method, how]
+        words = [sys.executable, "-c", CALLER, method, how, str(tmp_path / "lock")]
         caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
     try:
         until(lambda: len(output.read_text().splitlines()) == 3)
@@ -882,6 +891,10 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
         expected = [pid for kind in pids for pid in pids[kind]]
         assert len(expected) == 7 and all(map(alive, expected))
         os.kill(caller.pid, signal.SIGKILL)
+        if how == "alone":
+            with open(tmp_path / "lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # waits
+            assert not any(alive(pid) for kind in pids for pid in pids[kind] if kind != "server")
         until(lambda: not any(map(alive, expected)))
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -892,7 +905,7 @@ def test_everything_ends_with_the_caller(method: str, how: str, tmp_path: Path) 
 def test_workers_end_when_the_caller_and_the_server_are_killed(tmp_path: Path) -> None:
     output = tmp_path / "out"
     with open(output, "wb") as out:
-        words = [sys.executable, "-c", CALLER, "fork", "alone"]
+        words = [sys.executable, "-c", CALLER, "fork", "alone", str(tmp_path / "lock")]
         caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
     until(lambda: len(output.read_text().splitlines()) == 3)
     words = output.read_text().split()
@@ -948,7 +961,7 @@ def test_a_stopped_server_ends_with_its_caller(tmp_path: Path) -> None:
     """The caller is stopped first, so that it cannot continue the server before it is killed."""
     output = tmp_path / "out"
     with open(output, "wb") as out:
-        words = [sys.executable, "-c", CALLER, "fork", "alone"]
+        words = [sys.executable, "-c", CALLER, "fork", "alone", str(tmp_path / "lock")]
         caller = subprocess.Popen(words, env=environment(), stdout=out, start_new_session=True)
     until(lambda: len(output.read_text().splitlines()) == 3)
     words = output.read_text().split()

@@ -92,7 +92,7 @@ def test_folder_that_a_job_deletes_is_made_again() -> None:
         folder.update(0, state="done")
         os.close(folder.open_log(1))
         assert read_records("run")[0].state == "done"
-        assert sorted(os.listdir("run")) == [".claims", ".lock", folder.records[1].log, "jobs.json"]
+        assert sorted(os.listdir("run")) == [".claims", ".jobs", ".lock", folder.records[1].log, "jobs.json"]
         with pytest.raises(ScriptUsageError, match="another run uses"):  # the new folder is locked, too
             RunFolder.resume("run", None)
         shutil.rmtree("run")
@@ -167,7 +167,7 @@ def test_reader_sees_the_old_list_or_the_new_one() -> None:
     with RunFolder.create("run", JOBS) as folder, open("run/jobs.json") as reader:
         folder.update(0, state="done")
         assert [entry["state"] for entry in json.load(reader)] == ["pending"] * 3
-        assert sorted(os.listdir("run")) == [".claims", ".lock", "jobs.json"]
+        assert sorted(os.listdir("run")) == [".claims", ".jobs", ".lock", "jobs.json"]
 
 
 def test_folder_that_holds_a_run_is_not_used_again() -> None:
@@ -206,6 +206,38 @@ def test_two_runs_never_use_one_folder() -> None:
         with pytest.raises(ScriptUsageError, match="another run uses"):
             RunFolder.resume("run", None)
     RunFolder.resume("run", None).close()
+
+
+def test_a_resume_sees_what_the_run_before_it_wrote_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = RunFolder.create("run", JOBS)
+
+    def look(path: str) -> list[JobRecord]:
+        records = read_records(path)
+        if before.records[0].state != "done":  # the other run ends after the first look
+            before.update(0, state="done", attempts=1)
+            before.close()
+        return records
+
+    monkeypatch.setattr("tf1sessions.scripts.folder.read_records", look)
+    with RunFolder.resume("run", None, JobSettings(retries=3)) as folder:
+        assert (folder.records[0].state, folder.records[0].attempts) == ("done", 1)
+        assert folder.records[1].job().settings.retries == 3
+    with pytest.raises(ScriptUsageError, match="is another one"):
+        RunFolder.resume("run", [*JOBS[:-1], Job(script="other.py")])
+    RunFolder.resume("run", None).close()  # what was refused holds no lock
+
+
+def test_a_resume_waits_for_jobs_of_a_run_that_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = RunFolder.create("run", JOBS)
+    assert folder.jobs_lock is not None
+    of_server = os.dup(folder.jobs_lock)
+    folder.close()
+    with monkeypatch.context() as patch:
+        patch.setattr("tf1sessions.scripts.folder._JOBS_SECS", 0.0)
+        with pytest.raises(ScriptUsageError, match="was killed have not ended in 0 s"):
+            RunFolder.resume("run")
+    monkeypatch.setattr("tf1sessions.scripts.folder.sleep", lambda secs: os.close(of_server))  # the jobs end meanwhile
+    RunFolder.resume("run").close()
 
 
 def test_claims_live_as_long_as_the_run() -> None:

@@ -258,13 +258,15 @@ class _ServerLink(abc.ABC):
             "cwd": spec.cwd,
             "mark": server_mark(self._token, number),
             "cold": self._cold_reasons,
+            "holds": spec.held is not None,
         }
+        held = [] if spec.held is None else [spec.held]
         try:
             with standard_fds(spec) as fds, self._lock:
                 if alive := not self.ended:
                     self._handles[number] = handle
                     with contextlib.suppress(OSError):  # the server has ended, which its reader finds out
-                        messages.send(self._control, request, fds)
+                        messages.send(self._control, request, [*fds, *held])
             if alive:
                 handle._accepted.wait()  # the server answers at once, or its end does
         except BaseException:  # an interrupt, or what JSON cannot carry: no caller will have the handle

@@ -21,7 +21,8 @@ A fork of the user's server is asked for before its caller knows the first job. 
 (:meth:`_ForkServer._fork_ahead`), which copies the memory that it will write to (written_pages.py) and waits for its
 request.
 
-A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte.
+A message is a 4-byte length and JSON; a spawn request carries three file descriptors with its first byte, or four: the
+last one is kept open until the job is over.
 Attention: nothing here is thread-safe; the server's process has one thread.
 """
 
@@ -48,7 +49,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from tf1sessions.pools.boot import BOOT
 from tf1sessions.pools.cold_starts import INSPECT, cold_start_reasons, given_environment
@@ -87,6 +88,7 @@ class _WorkerRequest:
     number: int
     request: dict[str, Any]
     fds: list[int]  # of the worker's stdin, stdout and stderr; closed once it has started
+    held: list[int]  # of the caller's, which is no worker's; closed when all of the job's processes have ended
     cold: tuple[str, ...]
     attempts: int = 0
     pid: int = 0
@@ -218,7 +220,7 @@ class _ForkServer:
         match message["do"]:
             case "spawn" if self.closing:
                 _close_all(fds)
-            case "spawn" if len(fds) != 3:
+            case "spawn" if len(fds) != 3 + message["holds"]:
                 _close_all(fds)
                 error = "its descriptors did not arrive; too many files are open in the fork server"
                 self._send_event({"event": "refused", "job": message["job"], "error": error})
@@ -226,7 +228,7 @@ class _ForkServer:
                 payload, env = message["payload"], message["env"]
                 cold = tuple(message["cold"])
                 cold = cold or cold_start_reasons(self.environment, env, self.modules.hideable, payload.get("path0"))
-                job = self.jobs[message["job"]] = _WorkerRequest(message["job"], message, fds, cold)
+                job = self.jobs[message["job"]] = _WorkerRequest(message["job"], message, fds[:3], fds[3:], cold)
                 self.to_fork.append(job)
             case "signal" if job is not None:
                 if message["signum"] not in (signal.SIGSTOP, signal.SIGCONT):
@@ -329,7 +331,7 @@ class _ForkServer:
         if message is None:  # there is none
             os._exit(0)
         request = message["request"]
-        return _WorkerRequest(request["job"], request, fds, tuple(message["cold"]), report=report)
+        return _WorkerRequest(request["job"], request, fds, [], tuple(message["cold"]), report=report)
 
     def _give_to_ahead(self, job: _WorkerRequest) -> bool:
         """Give the job to the worker that was forked ahead, where there is one."""
@@ -356,7 +358,7 @@ class _ForkServer:
         if job.attempts < 2 and not self.closing:
             self.to_fork.append(job)
         else:
-            _close_all(job.fds)
+            _close_all([*job.fds, *job.held])
             del self.jobs[job.number]
             self._send_event({"event": "refused", "job": job.number, "error": str(error)})
 
@@ -366,6 +368,7 @@ class _ForkServer:
         for signum, handler in self.handlers.items():
             signal.signal(signum, handler)
         for other in self.jobs.values():
+            _close_all(other.held)
             if other is not job:
                 _close_all(other.fds)
                 if other.report >= 0:
@@ -432,7 +435,7 @@ class _ForkServer:
 
     def _finish(self, job: _WorkerRequest) -> None:
         assert job.ended is not None
-        _close_all(job.fds)
+        _close_all([*job.fds, *job.held])
         del self.jobs[job.number]
         self.unknown = self._orphans() if self.jobs else set()
         returncode, seconds, peak_mb = job.ended
@@ -560,17 +563,27 @@ def _work(request: dict[str, Any], report_to: int, start: Callable[[], None]) ->
         try:
             start()
             function = _resolve(request["target"])
+        except KeyboardInterrupt:
+            report.write(b"-interrupted\n")
+            _raise_unseen()
         except BaseException as error:
             said = f"{error}\n" if isinstance(error, _FolderGone) else traceback.format_exc()
             report.write(b"-" + said.encode(errors="replace")[-32000:])
-            if isinstance(error, KeyboardInterrupt):
-                raise
             return 1
         report.write(b"+")
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    except KeyboardInterrupt:
+        _raise_unseen()
     code = int(function(request["payload"]) or 0)
     note_return()
     return code
+
+
+def _raise_unseen() -> NoReturn:
+    """Raise the KeyboardInterrupt that came before the job's first line: a traceback would show lines of ours only."""
+    sys.excepthook = lambda *error: None
+    raise  # the one that is handled where this is called
 
 
 class _FolderGone(Exception):

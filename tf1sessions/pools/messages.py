@@ -13,6 +13,7 @@ from typing import Any
 __all__ = ["receive", "send", "socket_address"]
 
 _CHUNK = 1 << 20  # bytes that are received at once; memory is taken for what has come, and not for what is announced
+_MOST_FDS = 4  # of one message
 
 
 def send(control: socket.socket, message: Mapping[str, Any], fds: Iterable[int] = ()) -> None:
@@ -55,7 +56,7 @@ def _receive_exactly(control: socket.socket, size: int) -> tuple[bytes, list[int
     fds: list[int] = []
     while len(data) < size:
         chunk, more, _, _ = socket.recv_fds(
-            control, min(size - len(data), _CHUNK), 3, getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+            control, min(size - len(data), _CHUNK), _MOST_FDS, getattr(socket, "MSG_CMSG_CLOEXEC", 0)
         )
         fds += more
         if not chunk:

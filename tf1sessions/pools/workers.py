@@ -45,6 +45,8 @@ class WorkerSpec(NamedTuple):
         stdin: A file descriptor, which stays the caller's; None is the null device.
         stdout: The same.
         stderr: The same.
+        held: A file descriptor that the server keeps open until the worker and all that it started have ended, also
+            where the caller was killed; the worker does not get it. A lock on it is held so long.
     """
 
     name: str
@@ -55,6 +57,7 @@ class WorkerSpec(NamedTuple):
     stdin: int | None
     stdout: int
     stderr: int
+    held: int | None = None
 
 
 class WorkerResult(NamedTuple):

@@ -2,7 +2,8 @@
 
 ``jobs.json`` is a list with an object (:class:`JobRecord`) a job, in the order of the jobs. It is replaced as a whole
 each time that a job changes its state: written beside, synchronised, renamed. Whoever reads it sees the old list or
-the new one. ``.lock`` in the folder is held while a run uses it, and freed by the kernel however that run ends.
+the new one. ``.lock`` in the folder is held while a run uses it, and freed by the kernel however that run ends;
+``.jobs`` is held until its jobs have ended, too, which for those of a command that was killed takes a moment longer.
 
 States: ``pending`` (not started), ``running``, ``done`` (exit code 0), ``failed`` (another exit code, or it could not
 be started), ``killed`` (by a signal), ``timeout``, ``cancelled`` (by Ctrl-C or because another failed), ``skipped``
@@ -22,6 +23,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from tf1sessions import files
@@ -33,9 +35,13 @@ from tf1sessions.texts import brief
 __all__ = ["JobRecord", "RunFolder", "plan_resume", "read_records"]
 
 RECORDS_FILE = "jobs.json"
-_LOCK_FILE = ".lock"
+_LOCK_FILE, _JOBS_LOCK_FILE = ".lock", ".jobs"
+#: How long a run waits for the jobs of one that was killed; its server kills them within 12 seconds.
+_JOBS_SECS = 20.0
+_LOOK_SECS = 0.02  # between two looks at a lock; arbitrary
 #: The most bytes of a ``jobs.json`` that are read: ten times what the most jobs make.
 _MOST_RECORDS = 256 << 20
+_NO_SETTINGS = JobSettings()
 STATES = ("pending", "running", "done", "failed", "killed", "timeout", "cancelled", "skipped")
 
 
@@ -235,6 +241,7 @@ class RunFolder:
 
     Attributes:
         unwritten: Why ``jobs.json`` is not what the records are, or None.
+        jobs_lock: A descriptor that whoever may outlive this process with a job keeps open. None when it is closed.
     """
 
     def __init__(self, path: Path, records: Sequence[JobRecord]) -> None:
@@ -242,6 +249,7 @@ class RunFolder:
         self.records = list(records)
         self.unwritten: OSError | None = None
         self._lock: int | None = None
+        self.jobs_lock: int | None = None
 
     @classmethod
     def create(cls, path: str | os.PathLike[str] | None, jobs: Sequence[Job]) -> RunFolder:
@@ -277,21 +285,29 @@ class RunFolder:
         return folder
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], jobs: Sequence[Job] | None = None) -> RunFolder:
+    def resume(
+        cls, path: str | os.PathLike[str], jobs: Sequence[Job] | None = None, above: JobSettings = _NO_SETTINGS
+    ) -> RunFolder:
         """The folder of an earlier run; what was not done in it is pending again.
 
         Args:
             path: The folder.
             jobs: What is asked for now; must be the same jobs. None: those of the folder.
+            above: Settings that count above those of the folder's jobs.
 
         Raises:
             ScriptUsageError: There is no run in the folder, another run uses it now, or its jobs are others.
         """
-        folder = cls(Path(path), plan_resume(path, jobs))
+        folder = cls(Path(path), read_records(path))  # where no run has been, no lock is left
         try:
             folder._take_lock()
         except OSError as error:
             raise _not_written(path, error, "Make room, or let yourself write there.") from error
+        try:
+            folder.records = plan_resume(path, jobs, above)  # as they are now: another run had the lock until then
+        except BaseException:
+            folder.close()
+            raise
         return folder  # what it had is replaced when the first job starts: until then the run may still be refused
 
     def update(self, index: int, **changes: Any) -> JobRecord:
@@ -378,6 +394,9 @@ class RunFolder:
                 shutil.rmtree(self.claims, ignore_errors=True)
             os.close(self._lock)
             self._lock = None
+        if self.jobs_lock is not None:
+            os.close(self.jobs_lock)
+            self.jobs_lock = None
 
     def __enter__(self) -> RunFolder:
         return self
@@ -409,21 +428,45 @@ class RunFolder:
             return False
 
     def _take_lock(self) -> None:
-        lock = os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        lock = self._open_lock(_LOCK_FILE)
+        if not _locked_within(lock, 0.0):
             os.close(lock)
-            if not isinstance(error, BlockingIOError):
-                raise
             raise ScriptUsageError(
                 f"another run uses the folder {str(self.path)!r} now",
                 next_step="Wait for it to end, or choose another folder.",
-            ) from None
+            )
         self._lock = lock
+        jobs_lock = self._open_lock(_JOBS_LOCK_FILE)
+        if not _locked_within(jobs_lock, _JOBS_SECS):
+            os.close(jobs_lock)
+            self.close()
+            raise ScriptUsageError(
+                f"jobs of a run in the folder {str(self.path)!r} that was killed have not ended in {_JOBS_SECS:g} s",
+                next_step="Wait for them to end, or choose another folder.",
+            )
+        if self.jobs_lock is not None:
+            os.close(self.jobs_lock)  # of a folder that was deleted; its jobs hold it
+        self.jobs_lock = jobs_lock
         if self.claims.exists():  # of a run that was killed
             shutil.rmtree(self.claims)
         self.claims.mkdir()
+
+    def _open_lock(self, name: str) -> int:
+        return os.open(self.path / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+
+def _locked_within(lock: int, secs: float) -> bool:
+    """Lock a file, or wait as long as another process has it locked. False when the time is up."""
+    until = time.monotonic() + secs
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            sleep(_LOOK_SECS)
+        else:
+            return True
 
 
 def _not_written(path: str | os.PathLike[str], error: OSError, next_step: str) -> ScriptUsageError:
@@ -467,19 +510,22 @@ def _no_record(file: Path, why: str) -> ScriptUsageError:
     return ScriptUsageError(f"{str(file)!r} is not the record of a run: {why}")
 
 
-def plan_resume(path: str | os.PathLike[str], jobs: Sequence[Job] | None) -> list[JobRecord]:
+def plan_resume(
+    path: str | os.PathLike[str], jobs: Sequence[Job] | None, above: JobSettings = _NO_SETTINGS
+) -> list[JobRecord]:
     """The records with which a run would be resumed; nothing is written.
 
     Args:
         path: The folder.
         jobs: What is asked for now; must be the same jobs, whose settings may differ. None: those of the folder.
+        above: Settings that count above those of the folder's jobs.
 
     Raises:
         ScriptUsageError: There is no run in the folder, or its jobs are others.
     """
     records = read_records(path)
     if jobs is None:
-        jobs = [record.job() for record in records]
+        jobs = [record.job().under(above) for record in records]
     else:
         _refuse_other_jobs(Path(path), records, jobs)
     return [

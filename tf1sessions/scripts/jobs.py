@@ -14,7 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tf1sessions.errors import ConfigError, ScriptUsageError
@@ -258,6 +258,10 @@ class Job:
             return self.module or ""
         here = os.path.normpath(os.path.join(self.cwd, self.script)) == self.path
         return self.script if here else self.path
+
+    def under(self, settings: JobSettings) -> Job:
+        """Return the same job, with ``settings`` above its own."""
+        return replace(self, settings=settings.over(self.settings))
 
     def identity(self) -> dict[str, Any]:
         """Return what makes it the same job in a later run: ``--resume`` compares this."""

@@ -49,7 +49,7 @@ from tf1sessions.scripts.events import (
     Suspending,
     UnendedLine,
 )
-from tf1sessions.scripts.folder import JobRecord, RunFolder, read_records
+from tf1sessions.scripts.folder import JobRecord, RunFolder
 from tf1sessions.scripts.jobs import QUEUE_GRACE_SECS, Job, JobSettings, check_job
 from tf1sessions.scripts.logs import count_deprecations, error_line, our_messages
 from tf1sessions.scripts.machine import default_parallel, default_share, may_use_gpus, mps_share, usable_cores
@@ -143,7 +143,7 @@ class Run:
         self._listener: Callable[[Event], None] = listener or (lambda event: None)
         if not jobs and self._settings.resume is None:
             raise ConfigError("there are no jobs", next_step="Give jobs, or the run to resume.")
-        self._jobs = [_with_settings(job, self._settings.job) for job in jobs or ()]
+        self._jobs = [job.under(self._settings.job) for job in jobs or ()]
         # SimpleQueue.put is reentrant: a signal handler may call it while this thread is inside get().
         self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
 
@@ -188,8 +188,12 @@ class Run:
     def run(self) -> RunSummary:
         """Runs the jobs; see :func:`run_jobs`."""
         began = time.monotonic()
-        jobs = self._jobs_to_run()
-        with self._open_folder(jobs) as folder:
+        with self._open_folder() as folder:
+            jobs = self._jobs or [record.job() for record in folder.records]
+            if self._settings.resume is not None:
+                for job, record in zip(jobs, folder.records, strict=True):
+                    if record.state == "pending":
+                        check_job(job)
             loop = _RunLoop(jobs, self._settings, self._listener, self._inbox, folder)
             loop.run()
             if folder.unwritten is not None:
@@ -197,32 +201,18 @@ class Run:
             seconds = time.monotonic() - began
             return RunSummary(folder.path, tuple(folder.records), seconds, loop.interrupted_by, loop.output_lost)
 
-    def _jobs_to_run(self) -> list[Job]:
+    def _open_folder(self) -> RunFolder:
         settings = self._settings
         if settings.resume is None:
-            return self._jobs
+            for job in self._jobs:
+                check_job(job)
+            return RunFolder.create(settings.out, self._jobs)
         if settings.out is not None:
             raise ConfigError(
                 f"a run is resumed in its own folder {settings.resume!r}, not in {settings.out!r}",
                 next_step="Give resume or out, not both.",
             )
-        return self._jobs or [_with_settings(record.job(), settings.job) for record in read_records(settings.resume)]
-
-    def _open_folder(self, jobs: list[Job]) -> RunFolder:
-        settings = self._settings
-        if settings.resume is None:
-            for job in jobs:
-                check_job(job)
-            return RunFolder.create(settings.out, jobs)
-        folder = RunFolder.resume(settings.resume, jobs)
-        try:
-            for job, record in zip(jobs, folder.records, strict=True):
-                if record.state == "pending":
-                    check_job(job)
-        except BaseException:
-            folder.close()
-            raise
-        return folder
+        return RunFolder.resume(settings.resume, self._jobs or None, settings.job)
 
 
 class _RunLoop:
@@ -412,6 +402,7 @@ class _RunLoop:
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
+            held=self._folder.jobs_lock,
         )
         active.watcher = threading.Thread(
             target=self._watch, args=(active, spec), name=f"tf1sessions {job.name}", daemon=True
@@ -702,7 +693,3 @@ def _outcome(active: _Active, result: WorkerResult | BaseException) -> dict[str,
         reason = active.ending.reason + ("; killed" if active.ending.killed else "")
         changes |= {"state": active.ending.state, "reason": reason}
     return changes
-
-
-def _with_settings(job: Job, above: JobSettings) -> Job:
-    return replace(job, settings=above.over(job.settings))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -142,10 +143,15 @@ def _sleeps(threads: list[int] | None) -> bool:
     if threads is None:
         native = [int(path.name) for path in _TASKS.iterdir() if int(path.name) != me]
     else:
-        native = [thread.native_id or 0 for thread in all_threads() if thread.ident in threads]
+        native = [_native_id(thread) for thread in all_threads() if thread.ident in threads]
     with contextlib.suppress(OSError, IndexError):
         return all((_TASKS / str(each) / "stat").read_text().rpartition(")")[2].split()[0] == "S" for each in native)
     return False
+
+
+def _native_id(thread: Thread) -> int:
+    """Return the number that Linux has for a thread; in a fork Python gives the main thread that of its parent's."""
+    return os.getpid() if thread is main_thread() else thread.native_id or 0
 
 
 def _end(found: dict[int, Wait], stop: _thread.LockType, free: Callable[[list[int]], object]) -> bool:
