@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.errors import ConversionError
 from tf1sessions.models.model import Model
 from tf1sessions.porting.calls import argument_names
 from tf1sessions.porting.conversion import Proof
@@ -26,6 +26,7 @@ from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.comparison import Compared, Comparison
 from tf1sessions.porting.parity.inputs import made
 from tf1sessions.porting.parity.measures import measure
+from tf1sessions.porting.parity.sides import RUN_ERRORS
 from tf1sessions.porting.parity.verifying import verify
 from tf1sessions.runtime import tf
 
@@ -102,7 +103,7 @@ def _first_answer(side: ArtifactSide) -> tuple[dict[str, Any], dict[str, Any], E
         try:
             given = _inputs(side, rows)
             return given, side.run(given), None
-        except (UsageError, ValueError, tf.errors.OpError) as error:
+        except RUN_ERRORS as error:
             refused = refused or error
     return {}, {}, refused
 

@@ -27,7 +27,7 @@ from tf1sessions.errors import ClosedError, ModelFileError, Tf1SessionsError
 from tf1sessions.serving.answers import NotFound
 from tf1sessions.serving.served_model import ServedModel
 from tf1sessions.serving.settings import Limits, ModelSettings
-from tf1sessions.serving.versions import Found, versions_on_disk
+from tf1sessions.serving.versions import Found, replaced, versions_on_disk
 
 __all__ = ["ModelRepository", "VersionStatus"]
 
@@ -264,11 +264,8 @@ class ModelRepository:
             host.note = ""
             for each in self._to_load(host, found, first):
                 self._load(host, each, first)
-            wanted = {each.version for each in found}
-            if wanted & host.loaded.keys():  # what does not load replaces nothing
-                keep = max(host.settings.versions, 1)
-                for number in sorted(host.loaded.keys() - wanted)[: max(0, len(host.loaded) - keep)]:
-                    self._retire(host, number)
+            for number in replaced(host.loaded.keys(), {each.version for each in found}):
+                self._retire(host, number)
 
     def _keep(self, host: _Host, note: str) -> None:
         if note != host.note:
