@@ -83,6 +83,8 @@ def check_names_that_differ_in_capitals_alone() -> None:
         assert names == ["X", "x_1", "x_2"]
         given = function(X=tf.constant([1.0]), x_1=tf.constant([1.0]), x_2=tf.constant([1.0]))
         assert {name: float(value[0]) for name, value in given.items()} == {"Y": 2.0, "y": 3.0, "z": 5.0}
+        found = verify(here / "model", here / "out", names={"x": "x_2"})
+        assert found.equal and [each.other for each in found.inputs] == ["X", "x_2", "x_1"], found
 
 
 def check_a_frozen_graph() -> None:
