@@ -146,7 +146,7 @@ def _vet(path: str, allow_ops: Collection[str]) -> None:
 
 
 def _loaded(path: str) -> Any:
-    """What TensorFlow 2 makes of a SavedModel.
+    """Load a SavedModel by TensorFlow 2.
 
     Raises:
         ModelFileError: It cannot: a file of it is damaged, or is none.
