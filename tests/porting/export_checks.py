@@ -87,6 +87,18 @@ def check_names_that_differ_in_capitals_alone() -> None:
         assert found.equal and [each.other for each in found.inputs] == ["X", "x_2", "x_1"], found
 
 
+def check_functions_that_do_not_fit_each_other() -> None:
+    """TensorFlow writes them, and cannot load them."""
+    graph_def = v1.GraphDef.FromString((MODELS / "control_flow_v2.pb").read_bytes())
+    branch = next(each for each in graph_def.library.function if each.signature.name.startswith("cond_false"))
+    del branch.signature.input_arg[:]
+    with folder() as here:
+        (here / "model.pb").write_bytes(graph_def.SerializeToString())
+        text = raised(ConversionError, lambda: convert(here / "model.pb", here / "out"))
+        assert "TensorFlow cannot load what was written" in text, text
+        assert os.listdir(here) == ["model.pb"]
+
+
 def check_a_frozen_graph() -> None:
     with folder() as here:
         found = converted(MODELS / "frozen.pb", here / "out")
