@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from attacks.model_files import damage
 from attacks.trial import Trial
 
 COMMAND = [sys.executable, "-m", "tf1sessions"]
@@ -95,6 +100,44 @@ def compared(folder: Path, rng: random.Random) -> str:
     return "equal only if it is" if equal == is_right else f"{what}: equal is {equal}"
 
 
+@functools.cache
+def saved() -> tuple[Path, Path]:
+    """The model, and what TensorFlow 2 makes of it; for all tries of this process."""
+    import tensorflow as tf2
+
+    from tf1sessions import porting
+
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = written(folder)
+    module = porting.function(path)
+    tf2.saved_model.save(module, str(folder / "saved"), signatures=module.export_signatures())
+    return path, folder / "saved"
+
+
+def damaged(folder: Path, rng: random.Random) -> str:
+    """A file of a SavedModel of TensorFlow 2 is damaged, or is none; it is on either side."""
+    from tf1sessions import errors, porting
+
+    path, whole = saved()
+    shutil.copytree(whole, folder / "saved")
+    file = rng.choice(sorted(each for each in (folder / "saved").rglob("*") if each.is_file()))
+    way = rng.choice(["bytes", "bytes", "bytes", "pipe", "folder", "none"])
+    if way == "bytes":
+        damage(file, rng)
+    else:
+        file.unlink()
+    if way == "pipe":
+        os.mkfifo(file)
+    elif way == "folder":
+        file.mkdir()
+    sides = [path, folder / "saved"]
+    rng.shuffle(sides)
+    with contextlib.suppress(errors.Tf1SessionsError):
+        porting.verify(*sides, all_tensors=True)
+    return "compared, or refused"
+
+
 BUILT = {
     "return tf.split(x, 2, axis=1, name='parts')": 0,
     "return {'a': x, 'b': [x + 1.0]}": 0,
@@ -128,6 +171,7 @@ def built(folder: Path, rng: random.Random) -> str:
 
 
 TRIALS = [
+    Trial("a SavedModel of TensorFlow 2 is damaged", "compared, or refused", damaged, times=80),
     Trial("functions on either side of verify", "equal only if it is", compared, times=60),
     Trial("functions that build a graph for convert", "as it should", built, times=22, deadline_secs=120),
 ]

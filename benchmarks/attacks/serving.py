@@ -24,6 +24,7 @@ HAS = b"\x00\x00\x80\x3f" * 2  # 1.0 twice
 NUMBERS = (-(2**63), -8, -1, 0, 1, 2, 7, 8, 9, 2**31, 2**40, 2**62, 2**63 - 1)
 ANSWERED = "answered or refused, and the server is there"
 STOPPED = "it stops"
+VERSIONS = "the highest version that is whole answers"
 REPLACED = "the old model answers meanwhile, and then the new one"
 
 
@@ -175,6 +176,84 @@ def by_replacing(folder: Path, rng: random.Random) -> str:
     return REPLACED
 
 
+@functools.cache
+def saved(number: int) -> Path:
+    """A SavedModel that multiplies what it gets; for all tries of this process."""
+    import tf1sessions as t1
+
+    tf = t1.tf1
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        y = x * tf.get_variable("factor", initializer=float(number))
+        session.run(tf.global_variables_initializer())
+        path = folder_of_the_server() / f"saved{number}"
+        tf.saved_model.simple_save(session, str(path), {"x": x}, {"y": y})
+    return path
+
+
+@functools.cache
+def served_versions(count: int) -> tuple[Path, int]:
+    """The folder with the versions of a server that serves so many at once, and its port."""
+    folder = folder_of_the_server() / f"of{count}"
+    folder.mkdir()
+    shutil.copytree(saved(1), folder / "1")
+    settings = folder_of_the_server() / f"of{count}.toml"
+    settings.write_text(f'[models.swapped]\npath = "{folder}"\nversions = {count}\n')
+    return folder, started(folder, "--config", str(settings), "--poll", "0.05")[1]
+
+
+def by_versions(folder: Path, rng: random.Random) -> str:
+    """Versions come, slowly or at once, go, and are damaged: the highest that is whole answers each request."""
+    versions, port = served_versions(rng.choice([1, 2]))
+    numbers = sorted(int(path.name) for path in versions.iterdir())
+    new, number = rng.randrange(2, 9), numbers[-1] + rng.choice([1, 1, 5])
+    what = rng.choice(["new", "slow", "damaged", "odd", "highest goes", "lowest goes", "all go and come"])
+    if what == "new":
+        shutil.copytree(saved(new), folder / "aside")
+        os.rename(folder / "aside", versions / str(number))
+    elif what == "slow":
+        for file in sorted((path for path in saved(new).rglob("*") if path.is_file()), key=lambda _: rng.random()):
+            target = versions / str(number) / file.relative_to(saved(new))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read_bytes()[: rng.choice([0, 10])])
+            time.sleep(rng.choice([0.0, 0.15]))
+            target.write_bytes(file.read_bytes())
+    elif what == "damaged":
+        shutil.copytree(saved(new), folder / "aside")
+        file = rng.choice(sorted(path for path in (folder / "aside").rglob("*") if path.is_file()))
+        file.write_bytes(rng.choice([b"", file.read_bytes()[:-9], bytes(len(file.read_bytes()))]))
+        os.rename(folder / "aside", versions / str(number))
+    elif what == "odd":
+        (versions / rng.choice(["-1", "1e3", "9" * 30, "v2", " 5", "2 ", "1.5"])).mkdir(exist_ok=True)
+    elif what == "highest goes" and len(numbers) > 1:
+        os.rename(versions / str(numbers[-1]), folder / "gone")
+    elif what == "lowest goes" and len(numbers) > 1:
+        os.rename(versions / str(numbers[0]), folder / "gone")
+    elif what == "all go and come":
+        os.rename(versions, folder / "gone")
+        time.sleep(0.1)
+        os.rename(folder / "gone", versions)
+    until = time.monotonic() + SECS
+    if what == "damaged":
+        time.sleep(0.3)
+        os.rename(versions / str(number), folder / "gone")
+    for path in versions.iterdir():
+        if not path.name.isdecimal() or len(path.name) > 18:
+            path.rmdir()
+    highest = max(int(path.name) for path in versions.iterdir())
+    factor = next(k for k in range(1, 9) if _same_values(versions / str(highest), saved(k)))
+    while (found := swapped(port)) != factor:
+        if time.monotonic() > until:
+            return f"{found} in place of {factor} after {what}"
+        time.sleep(0.02)
+    return VERSIONS
+
+
+def _same_values(one: Path, other: Path) -> bool:
+    values = "variables/variables.data-00000-of-00001"
+    return (one / values).read_bytes() == (other / values).read_bytes()
+
+
 def by_stopping(folder: Path, rng: random.Random) -> str:
     """Clients ask for runs without an end, past their deadline or not; then comes SIGTERM."""
     import tf1sessions as t1
@@ -204,6 +283,7 @@ def by_stopping(folder: Path, rng: random.Random) -> str:
 TRIALS = [
     Trial("a stop while runs have no end", STOPPED, by_stopping, times=3),
     Trial("a model that is replaced, with something else there meanwhile", REPLACED, by_replacing, times=25),
+    Trial("versions come, go and are damaged", VERSIONS, by_versions, times=60),
     Trial("a request of KServe whose numbers lie", ANSWERED, by_kserve, times=400),
     Trial("a tensor of gRPC that is none", ANSWERED, by_grpc, times=400),
 ]

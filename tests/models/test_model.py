@@ -349,6 +349,17 @@ with t1.load("parts/model") as model:
     (found,) = model(rows=[0, 1, 2, 3, 4]).values()
     report(parts=[found.tolist(), wanted])
 
+# variables without elements, first, last and alone
+for name, sizes in {"first": (0, 2), "last": (2, 0), "alone": (0,)}.items():
+    with tf.Graph().as_default(), tf.Session() as session:
+        parts = [tf.get_variable(f"v{place}", [rows, 2]) for place, rows in enumerate(sizes)]
+        tf.concat([*parts, tf.ones([1, 2])], 0, name="all")
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, f"./empty_{name}/model")
+        wanted = session.run("all:0").tolist()
+    with t1.load(f"empty_{name}", inputs=[], outputs=["all"]) as model:
+        report(**{f"empty_{name}": [model()["all"].tolist(), wanted]})
+
 def other():
     tf.get_variable("w", initializer=[[1.0, 2.0, 3.0]])
     tf.get_variable("extra", initializer=[1.0])
@@ -412,6 +423,12 @@ def test_values_that_are_not_there(values: dict[str, Any]) -> None:
 
 def test_parts_of_a_variable_in_the_first_format(values: dict[str, Any]) -> None:
     found, wanted = values["parts"]
+    assert found == wanted
+
+
+@pytest.mark.parametrize("place", ["first", "last", "alone"])
+def test_variables_without_elements(values: dict[str, Any], place: str) -> None:
+    found, wanted = values[f"empty_{place}"]
     assert found == wanted
 
 

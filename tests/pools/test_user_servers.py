@@ -66,6 +66,7 @@ def execute(payload):
         "umask": status["Umask:"].strip(),
         "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0], "processors": len(os.sched_getaffinity(0)),
         "ignored": status["SigIgn:"].strip(),
+        "policy": os.sched_getscheduler(0), "oom": int(open("/proc/self/oom_score_adj").read()),
     }))
 """
 
@@ -212,6 +213,8 @@ def test_limits_priority_umask_processors_and_ignored_signals_are_the_callers(us
         os.umask(0o027)
         os.nice(3)
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+        open("/proc/self/oom_score_adj", "w").write("{before["oom"] + 5}")
         resource.setrlimit(resource.RLIMIT_NOFILE, (200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         from tf1sessions.pools import user_servers
         from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
@@ -231,9 +234,30 @@ def test_limits_priority_umask_processors_and_ignored_signals_are_the_callers(us
         200,
         1,
     )
+    assert (found["policy"], found["oom"]) == (os.SCHED_BATCH, before["oom"] + 5)
     added = int(found["ignored"], 16) - int(before["ignored"], 16)
     assert added == sum(1 << (signum - 1) for signum in (signal.SIGHUP, signal.SIGUSR1))
     assert user.status()["callers"] == 2
+
+
+def test_a_caller_with_fewer_rights_does_not_get_the_server_s(user: User) -> None:
+    """Else a command in a sandbox would run outside of it."""
+    user.run()
+    command = f"""
+        import ctypes, os, sys
+        ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+        from tf1sessions.pools import user_servers
+        from tf1sessions.pools.fork_server import WorkerServer, WorkerSpec
+        user_servers.PRELOADS["test"] = {PRELOAD!r}
+        with WorkerServer({PRELOAD!r}, users=True) as server:
+            server.on_note = print
+            spec = WorkerSpec("job", {TARGET!r}, {{"do": "show"}}, dict(os.environ), os.getcwd(), None, 1, 2)
+            server.spawn(spec).wait(60)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(command)], cwd=user.folder, capture_output=True, text=True, check=True
+    )
+    assert "what the process may do differs" in done.stdout and user.status()["callers"] == 1
 
 
 def test_another_environment_is_a_reason_against_it(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +270,7 @@ def test_another_environment_is_a_reason_against_it(user: User, monkeypatch: pyt
     monkeypatch.chdir("/")
     monkeypatch.setenv("PYTHONPATH", os.environ["PYTHONPATH"] + ":here")
     user.run()
-    assert "PYTHONPATH differs" in user.notes[-1]
+    assert user.notes[-1] == "the warm server is not used: PYTHONPATH differs"
 
 
 def test_one_whose_files_change_is_replaced(user: User) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -55,6 +56,47 @@ def random_net() -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------- written
+
+
+def check_a_vocabulary_that_no_table_can_hold() -> None:
+    """A line that is there twice, none, other bytes: refused with the name of the table, as load() refuses it."""
+    for text in (b"a\nb\na\n", b"", b"\xff\x00\n\xff\x00\n"):
+        with folder() as here:
+            shutil.copytree(MODELS / "saved_main_op", here / "model")
+            (vocabulary,) = (here / "model" / "assets").iterdir()
+            vocabulary.write_bytes(text)
+            raised(ModelError, lambda: t1.load(here / "model")())
+            assert "the table" in raised(ConversionError, lambda: convert(here / "model", here / "out")), text
+            assert os.listdir(here) == ["model"]
+
+
+def check_names_that_differ_in_capitals_alone() -> None:
+    """A graph takes them for equal, and so does a SavedModel of its inputs: each gets a name of its own."""
+    with folder() as here:
+        with v1.Graph().as_default(), v1.Session() as session:
+            inputs = {name: v1.placeholder(tf.float32, [None], name=f"in_{name}") for name in ("X", "x", "x_1")}
+            outputs = {"Y": inputs["X"] * 2.0, "y": inputs["x"] * 3.0, "z": inputs["x_1"] * 5.0}
+            v1.saved_model.simple_save(session, str(here / "model"), inputs, outputs)
+        converted(here / "model", here / "out")
+        function = tf.saved_model.load(str(here / "out")).signatures["serving_default"]
+        names = sorted(function.structured_input_signature[1])
+        assert names == ["X", "x_1", "x_2"]
+        given = function(X=tf.constant([1.0]), x_1=tf.constant([1.0]), x_2=tf.constant([1.0]))
+        assert {name: float(value[0]) for name, value in given.items()} == {"Y": 2.0, "y": 3.0, "z": 5.0}
+        found = verify(here / "model", here / "out", names={"x": "x_2"})
+        assert found.equal and [each.other for each in found.inputs] == ["X", "x_2", "x_1"], found
+
+
+def check_functions_that_do_not_fit_each_other() -> None:
+    """TensorFlow writes them, and cannot load them."""
+    graph_def = v1.GraphDef.FromString((MODELS / "control_flow_v2.pb").read_bytes())
+    branch = next(each for each in graph_def.library.function if each.signature.name.startswith("cond_false"))
+    del branch.signature.input_arg[:]
+    with folder() as here:
+        (here / "model.pb").write_bytes(graph_def.SerializeToString())
+        text = raised(ConversionError, lambda: convert(here / "model.pb", here / "out"))
+        assert "TensorFlow cannot load what was written" in text, text
+        assert os.listdir(here) == ["model.pb"]
 
 
 def check_a_frozen_graph() -> None:

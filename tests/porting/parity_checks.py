@@ -7,6 +7,8 @@ import itertools
 import json
 import os
 import pickle
+import shutil
+import string
 import sys
 import zipfile
 from collections.abc import Callable
@@ -21,16 +23,19 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 import tf1sessions as t1
 from tf1sessions import porting
 from tf1sessions.errors import ModelError, UnsafeModelError, UsageError
+from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting import Comparison, Tolerance, verify
 from tf1sessions.porting.parity import views
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.comparison import Compared
 from tf1sessions.porting.parity.html_report import page
+from tf1sessions.porting.parity.matching import matched
 from tf1sessions.porting.trace_comparison import TraceComparison
 from tf1sessions.porting.traces import Summary, read
 
 RECORDED = Path(__file__).resolve().parent.parent / "golden" / "data" / "recorded.npz"
 MODELS = Path(__file__).resolve().parent.parent / "golden" / "data" / "models"
+OPEN_RANKS = "old_arrays.pbtxt"  # a model that does not take the number of dimensions that is made for it
 _numbers = itertools.count()
 
 
@@ -179,6 +184,38 @@ def check_tables_of_a_saved_model_of_tensorflow_2() -> None:
             assert "--allow-op InitializeTableFromTextFileV2" in str(error), error
         else:
             raise AssertionError(change.__name__)
+
+
+def check_a_damaged_saved_model_of_tensorflow_2() -> None:
+    """Whatever TensorFlow makes of its files: one error that names the model, at once."""
+    whole = converted(written(perceptron()))
+    values, index = ("variables/variables.data-00000-of-00001", "variables/variables.index")
+
+    def flipped(file: Path) -> None:
+        data = file.read_bytes()
+        file.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+
+    def emptied(file: Path) -> None:
+        file.write_bytes(b"")
+
+    def a_pipe(file: Path) -> None:
+        file.unlink()
+        os.mkfifo(file)
+
+    def objects_that_are_not_there(file: Path) -> None:
+        model = SavedModel()
+        model.ParseFromString(file.read_bytes())
+        for node in model.meta_graphs[0].object_graph_def.nodes:
+            for child in node.children:
+                child.node_id = 10**6
+        file.write_bytes(model.SerializeToString())
+
+    changes = itertools.product((flipped, emptied, a_pipe, Path.unlink), (values, index))
+    for change, name in (*changes, (a_pipe, "fingerprint.pb"), (objects_that_are_not_there, "saved_model.pb")):
+        damaged = f"damaged{next(_numbers)}"
+        shutil.copytree(whole, damaged)
+        change(Path(damaged, name))
+        assert damaged in refused("", whole, damaged), (change, name)
 
 
 def check_blocks() -> None:
@@ -476,6 +513,7 @@ def check_what_a_model_does_not_take() -> None:
     path = written(build)
     message = refused("failed with these inputs: StringToNumberOp could not correctly convert string", path, path)
     assert "Give values that it takes for x: --inputs data.npz" in message
+    refused("failed with these inputs: the model does not take this number of dimensions", *[MODELS / OPEN_RANKS] * 2)
 
 
 # ---------------------------------------------------------------------------------------------------------- matching
@@ -485,6 +523,22 @@ def check_names_that_differ() -> None:
     left, right = written(perceptron()), written(perceptron(name="batch", out="scores"))
     found = verify(left, right)
     assert (found.inputs[0].other, found.outputs[0].other) == ("batch", "scores") and found.equal
+
+
+def check_a_name_counts_more_than_the_name_of_a_tensor() -> None:
+    """Tensors that TensorFlow named itself, Identity and Identity_1, are others in another graph."""
+
+    def specs(names: str) -> dict[str, TensorSpec]:
+        return {
+            name: TensorSpec(name, f"Identity_{number}:0", tf.float32, tf.TensorShape([None]))
+            for number, name in enumerate(names)
+        }
+
+    letters = string.ascii_lowercase  # many: with few, chance could do without the rule
+    left, right = specs(letters), specs(letters[::-1])
+    assert matched(left, right, "output", {}, ("left", "right")) == {name: name for name in left}
+    others = {name.upper() + "x": spec for name, spec in left.items()}
+    assert matched(left, others, "output", {}, ("left", "right")) == {name: name.upper() + "x" for name in left}
 
 
 def two(a: str, b: str) -> str:

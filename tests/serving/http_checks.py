@@ -184,6 +184,9 @@ def check_new_versions() -> None:
             while not stop.is_set():
                 answers.append(ask(server, "/v1/models/growing:predict", {"instances": [0.0]}))
 
+        def note() -> str:
+            return str(ask(server, "/figures")[1]["models"][0]["note"])
+
         asking = [pool.submit(go_on_asking) for _ in range(4)]
         try:
             export("growing/2", 2.0)
@@ -191,6 +194,10 @@ def check_new_versions() -> None:
             wait_for(
                 lambda: ask(server, "/v1/models/growing/versions/1:predict", {"instances": [0.0]})[0] == 404, "1 to go"
             )
+            Path("growing/2/late").write_bytes(b"copied when the rest was loaded")
+            wait_for(lambda: "the files of version 2 are others" in note(), "a note about files that came late")
+            Path("growing/2/late").unlink()
+            wait_for(lambda: not note(), "that note to go")
             Path("growing/3").mkdir()
             Path("growing/3/saved_model.pb").write_bytes(b"no model")
 
@@ -203,7 +210,7 @@ def check_new_versions() -> None:
             assert state["status"]["error_code"] == "UNKNOWN" and "saved_model.pb" in state["status"]["error_message"]
             assert ask(server, "/v1/models/growing:predict", {"instances": [0.0]})[1] == {"predictions": [2.0]}
             os.rename("growing", "elsewhere")
-            wait_for(lambda: ask(server, "/figures")[1]["models"][0]["note"], "a note that the folder has gone")
+            wait_for(lambda: "cannot be read" in note(), "a note that the folder has gone")
             assert ask(server, "/v1/models/growing:predict", {"instances": [0.0]})[1] == {"predictions": [2.0]}
             assert ask(server, "/readyz")[0] == 200
         finally:

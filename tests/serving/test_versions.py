@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tf1sessions.serving.versions import versions_on_disk
+from tf1sessions.serving.versions import replaced, versions_on_disk
 
 
 def _refuse_to_be_entered(path: Path) -> None:
@@ -43,3 +43,23 @@ def test_what_is_no_version_hides_none(make, tmp_path: Path) -> None:
         assert [each.version for each in found] == [3]
     else:
         assert [each.version for each in found] == [2]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "on_disk", "gone"),
+    [
+        ({1, 2}, {2}, [1]),
+        ({1, 2}, {2, 3}, []),  # 3 does not load
+        ({1, 2, 3}, {2, 3}, [1]),
+        ({1}, {2}, []),
+        ({2, 3}, {2}, [3]),  # 3 was removed: clients that name no version get 2 again
+        ({2, 3}, {1, 2}, [3]),
+        ({1, 2, 3}, {1, 2}, [3]),
+        ({3}, {2}, []),  # 3 was removed, and 2 does not load
+        ({1, 2, 4}, {2, 3}, [4]),
+        ({1, 2}, {1, 2}, []),
+    ],
+)
+def test_which_versions_go(loaded: set[int], on_disk: set[int], gone: list[int]) -> None:
+    """What does not load replaces nothing; what was removed from the disk goes when another one is there."""
+    assert sorted(replaced(loaded, on_disk)) == gone

@@ -28,6 +28,7 @@ __all__ = [
     "READ_ERRORS",
     "Artifact",
     "bad_checkpoint",
+    "check_is_file",
     "checkpoint_prefix",
     "checkpoint_reader",
     "read",
@@ -173,7 +174,7 @@ def checkpoint_reader(prefix: str) -> Any:
     """
     if "://" not in prefix:
         for file in (prefix, prefix + ".index", *glob.glob(glob.escape(prefix) + ".data-*")):
-            _check_is_file(file)
+            check_is_file(file)
     if (problem := index_problem(prefix + ".index")) is not None:
         raise bad_checkpoint(prefix, problem)
     path, links = link_plainly(prefix)
@@ -452,8 +453,12 @@ def _any_values(meta: Any, collection: str) -> list[bytes]:
 # -------------------------------------------------------------------------------------------------------------- files
 
 
-def _check_is_file(path: str) -> None:
-    """Refuses what TensorFlow would read without an end: a pipe, a device."""
+def check_is_file(path: str) -> None:
+    """Refuses what TensorFlow would read without an end: a pipe, a device.
+
+    Raises:
+        ModelFileError: It is one. A file, a folder and nothing at all are none.
+    """
     if "://" not in path and os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise ModelFileError(
             f"{path} is a pipe, a socket or a device, and no file", where="load()", next_step=CHECK_SIZE, path=path
@@ -474,14 +479,14 @@ def _list(folder: str) -> list[str]:
 
 def _has_values(prefix: str) -> bool:
     for file in (prefix + ".index", prefix):
-        _check_is_file(file)
+        check_is_file(file)
     return _exists(prefix + ".index") or _exists(prefix)
 
 
 def _latest_checkpoint(folder: str) -> str:
     """The newest checkpoint of a folder. Its file may name it by an absolute path of another machine."""
     file = os.path.join(folder, "checkpoint")
-    _check_is_file(file)
+    check_is_file(file)
     if "://" not in file and os.path.isfile(file) and os.path.getsize(file) > _HUGE_STATE:
         raise ModelFileError(
             f"{file} has {os.path.getsize(file):,} bytes: it is not what a saver writes",
@@ -536,5 +541,5 @@ def _inside(folder: str, name: str) -> str:
             next_step="If you trust the link, copy the model without links: cp -rL.",
             path=folder,
         )
-    _check_is_file(path)
+    check_is_file(path)
     return path

@@ -570,10 +570,10 @@ def _fits(expected: Sequence[int], found: Sequence[int]) -> bool:
 def _groups(items: Sequence[Any], size_of: Any) -> list[list[Any]]:
     """``items`` in groups that are set at once."""
     groups: list[list[Any]] = []
-    total = _AT_ONCE_BYTES
+    total = 0
     for item in items:
         size = size_of(item)
-        if total + size > _AT_ONCE_BYTES:
+        if not groups or total + size > _AT_ONCE_BYTES:
             groups.append([])
             total = 0
         groups[-1].append(item)

@@ -210,7 +210,8 @@ class UserServerProcess:
                     self._turn_away(connection, [f"{changed} has changed since it started"], replaced=True)
                     self._stopping = True
                     return None
-                reasons = [*cold_start_reasons(self._environment, env, (), None), *self._differences(theirs["same"])]
+                cold = cold_start_reasons(self._environment, env, (), None)
+                reasons = [*cold, *(each for each in self._differences(theirs["same"]) if each not in cold)]
                 if reasons:
                     self._turn_away(connection, reasons)
                 elif self._fork(connection):

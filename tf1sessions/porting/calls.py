@@ -466,21 +466,25 @@ def _fit(dims: Sequence[int | None], others: Sequence[int | None]) -> bool:
 def argument_names(names: Iterable[str]) -> dict[str, str]:
     """The names of inputs as arguments, each another one: what is no letter, digit or underscore becomes one.
 
-    A name that can be an argument stays as it is; others that would be equal get numbers, in alphabetical order.
+    A name that can be an argument stays as it is; others that would be equal get numbers, in alphabetical order. Names
+    that differ in capitals alone count as equal, as they do among the operations of a graph.
 
     Example:
-        >>> argument_names(["a/b", "a_b", "a.b"])
-        {'a.b': 'a_b_1', 'a/b': 'a_b_2', 'a_b': 'a_b'}
+        >>> argument_names(["a/b", "a_b", "a.b", "A_b"])
+        {'A_b': 'A_b', 'a.b': 'a_b_1', 'a/b': 'a_b_2', 'a_b': 'a_b_3'}
     """
     names = sorted(names)
-    found = {name: name for name in names if _argument_name(name) == name}
-    taken = set(found)
+    found: dict[str, str] = {}
+    for name in names:
+        if _argument_name(name) == name and name.lower() not in map(str.lower, found):
+            found[name] = name
+    taken = {name.lower() for name in found}
     for name in names:
         if name not in found:
             plain = _argument_name(name)
             numbered = (f"{plain}_{number}" for number in itertools.count(1))
-            found[name] = next(each for each in itertools.chain([plain], numbered) if each not in taken)
-            taken.add(found[name])
+            found[name] = next(each for each in itertools.chain([plain], numbered) if each.lower() not in taken)
+            taken.add(found[name].lower())
     return {name: found[name] for name in names}
 
 

@@ -18,16 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.errors import ConversionError
 from tf1sessions.models.model import Model
 from tf1sessions.porting.calls import argument_names
 from tf1sessions.porting.conversion import Proof
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.comparison import Compared, Comparison
+from tf1sessions.porting.parity.functions import tensor_arguments
 from tf1sessions.porting.parity.inputs import made
 from tf1sessions.porting.parity.measures import measure
+from tf1sessions.porting.parity.sides import RUN_ERRORS
 from tf1sessions.porting.parity.verifying import verify
-from tf1sessions.runtime import tf
 
 __all__ = ["ReferenceAnswer", "answered", "prove"]
 
@@ -80,7 +81,7 @@ def prove(model: Model, answers: Mapping[str, ReferenceAnswer], written: Mapping
         if answer.refused is not None:
             not_compared[called] = f"it refuses the inputs that are made for it: {_reason(answer.refused)}"
             continue
-        taken = {spec.name for spec in tf.nest.flatten(function.structured_input_signature)}
+        taken = {argument for argument, _ in tensor_arguments(function)}
         names = {name: argument for name, argument in argument_names(answer.given).items() if argument in taken}
         found = verify(model, function, inputs=answer.given, signature=name, names=names)
         assert isinstance(found, Comparison)
@@ -102,7 +103,7 @@ def _first_answer(side: ArtifactSide) -> tuple[dict[str, Any], dict[str, Any], E
         try:
             given = _inputs(side, rows)
             return given, side.run(given), None
-        except (UsageError, ValueError, tf.errors.OpError) as error:
+        except RUN_ERRORS as error:
             refused = refused or error
     return {}, {}, refused
 

@@ -19,6 +19,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tf1sessions.errors import ConversionError
 from tf1sessions.files import temporary_folder
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.model import Model
@@ -99,13 +100,13 @@ class ReferenceSession:
             functions: The other functions there, which are named as not compared.
 
         Raises:
-            ConversionError: As :func:`~tf1sessions.porting.proof.prove`.
+            ConversionError: As :func:`~tf1sessions.porting.proof.prove`; or TensorFlow cannot load it.
         """
         if self._answers is None:
             why = "the variables that were joined were initialized for it, and no session has these values in parts"
             return Proof({}, dict.fromkeys(names.values(), why))
         model, answers = self._answers.result()
-        loaded = tf2.saved_model.load(folder)
+        loaded = self._loaded(folder)
         written = {
             (model.signature.name if self._own_ends else name): (called, loaded.signatures[called])
             for name, called in names.items()
@@ -113,6 +114,19 @@ class ReferenceSession:
         proof = prove(model, answers, written)
         steps = dict.fromkeys(functions, "it changes variables, and what was written has those of the model")
         return dataclasses.replace(proof, not_compared={**proof.not_compared, **steps})
+
+    def _loaded(self, folder: str) -> Any:
+        try:
+            return tf2.saved_model.load(folder)
+        except MemoryError:
+            raise
+        except Exception as error:  # functions that do not fit each other can make it raise anything
+            reason = str(error).partition("\n")[0]
+            raise ConversionError(
+                f"TensorFlow cannot load what was written: {type(error).__name__}: {reason:.500}",
+                where=self._artifact.path,
+                next_step="Nothing was written. The model may be damaged: compare its files with the original's.",
+            ) from error
 
     def _start(self, artifact: Artifact) -> None:
         models = self._stack.enter_context(contextlib.ExitStack())

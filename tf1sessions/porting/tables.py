@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from tf1sessions.errors import ConversionError
+from tf1sessions.errors import ConversionError, Tf1SessionsError
 from tf1sessions.models.graph_index import node_of, tensor_name
 from tf1sessions.porting.sources import Source
 from tf1sessions.runtime import tf
@@ -23,9 +23,23 @@ def make_tables(source: Source, names: Iterable[str]) -> dict[str, Any]:
     """The table of TensorFlow 2 for each node that is a table.
 
     Raises:
-        ConversionError: Nothing says what is in one.
+        ConversionError: Nothing says what is in one, or what is to be in it no table can hold.
     """
-    return {name: _table(source, name) for name in names}
+    found = {}
+    for name in names:
+        try:
+            found[name] = _table(source, name)
+        except Tf1SessionsError:
+            raise
+        except (ValueError, TypeError, LookupError, tf.errors.OpError) as error:
+            reason = str(getattr(error, "message", None) or error).partition("\n")[0].rpartition("}} ")[2]
+            raise ConversionError(
+                f"the table {name!r} cannot be filled: {reason:.500}",
+                where=source.where,
+                next_step="Compare the file or the values that fill it with the original's.",
+                nodes=(name,),
+            ) from error
+    return found
 
 
 def _table(source: Source, name: str) -> Any:

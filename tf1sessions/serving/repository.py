@@ -27,7 +27,7 @@ from tf1sessions.errors import ClosedError, ModelFileError, Tf1SessionsError
 from tf1sessions.serving.answers import NotFound
 from tf1sessions.serving.served_model import ServedModel
 from tf1sessions.serving.settings import Limits, ModelSettings
-from tf1sessions.serving.versions import Found, versions_on_disk
+from tf1sessions.serving.versions import Found, replaced, versions_on_disk
 
 __all__ = ["ModelRepository", "VersionStatus"]
 
@@ -73,6 +73,7 @@ class _Host:
         self.statuses: dict[int, VersionStatus] = {}
         self.known: dict[tuple[Any, ...], int] = {}  # of versions_on_disk()
         self.seen: dict[int, tuple[Any, ...]] = {}  # at the last look
+        self.stamps: dict[int, tuple[Any, ...]] = {}  # of what was loaded
         self.note = ""  # what is wrong with the folder
 
 
@@ -256,22 +257,21 @@ class ModelRepository:
                         next_step="Give a model, or a folder with numbered folders.",
                         path=host.settings.path,
                     ) from error
-                self._keep(host, f"{host.settings.path} cannot be read: {error}. What is loaded stays.")
+                self._note(host, f"{host.settings.path} cannot be read: {error}. What is loaded stays.")
                 return
             if not found:
-                self._keep(host, f"{host.settings.path} has no numbered folders any more. What is loaded stays.")
+                self._note(host, f"{host.settings.path} has no numbered folders any more. What is loaded stays.")
                 return
-            host.note = ""
+            changed = [str(each.version) for each in found if each.stamp != host.stamps.get(each.version, each.stamp)]
+            text = "the files of version {} are others than those that were loaded. Give them a new number"
+            self._note(host, text.format(", ".join(changed)) if changed else "")
             for each in self._to_load(host, found, first):
                 self._load(host, each, first)
-            wanted = {each.version for each in found}
-            if wanted & host.loaded.keys():  # what does not load replaces nothing
-                keep = max(host.settings.versions, 1)
-                for number in sorted(host.loaded.keys() - wanted)[: max(0, len(host.loaded) - keep)]:
-                    self._retire(host, number)
+            for number in replaced(host.loaded.keys(), {each.version for each in found}):
+                self._retire(host, number)
 
-    def _keep(self, host: _Host, note: str) -> None:
-        if note != host.note:
+    def _note(self, host: _Host, note: str) -> None:
+        if note and note != host.note:
             logger.warning("model %s: %s", host.settings.name, note)
         host.note = note
 
@@ -307,6 +307,7 @@ class ModelRepository:
             logger.error("model %s, version %d does not load: %s", settings.name, version, message)
             return
         host.loaded = {**host.loaded, version: served}
+        host.stamps[version] = found.stamp
         self._changed = True
         host.statuses[version] = VersionStatus(version, "AVAILABLE")
         logger.info(

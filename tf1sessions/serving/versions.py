@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import glob
 import os
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
 from tf1sessions.files import is_folder, walk
 
-__all__ = ["Found", "versions_on_disk"]
+__all__ = ["Found", "replaced", "versions_on_disk"]
 
 _MOST_FILES = 10_000  # of a version that are looked at; arbitrary
 _NUMBERED = ("numbered",)  # in place of a stamp: that the path was a folder of numbers. An empty folder's stamp is ()
@@ -55,6 +56,21 @@ def versions_on_disk(path: str, count: int, known: dict[tuple[Any, ...], int]) -
     if stamp not in known:
         known[stamp] = max(known.values(), default=0) + 1
     return [Found(known[stamp], path, stamp, only=True)]
+
+
+def replaced(loaded: Set[int], wanted: Set[int]) -> list[int]:
+    """Return which of the versions that are loaded shall go, the lowest first.
+
+    Args:
+        loaded: Those that are loaded.
+        wanted: The highest that are on disk. Higher ones are there no more.
+    """
+    if not wanted & loaded:  # what does not load replaces nothing
+        return []
+    others = sorted(loaded - wanted)
+    lower = [number for number in others if number < max(wanted)]
+    stay = len(wanted - loaded)  # in the places of those that do not load
+    return lower[: max(0, len(lower) - stay)] + [number for number in others if number > max(wanted)]
 
 
 def _numbered(path: str) -> dict[int, str]:

@@ -18,7 +18,7 @@ from tf1sessions.porting.parity.sides import Side, array
 from tf1sessions.porting.parity.views import View
 from tf1sessions.runtime import tf
 
-__all__ = ["FunctionSide", "flat_outputs", "of_saved_model"]
+__all__ = ["FunctionSide", "flat_outputs", "of_saved_model", "tensor_arguments"]
 
 
 class FunctionSide(Side):
@@ -41,7 +41,7 @@ class FunctionSide(Side):
             )
         self._function = function
         self._keep = keep
-        self._arguments = _arguments(function)
+        self._arguments = tensor_arguments(function)
         names = [name for name, _ in self._arguments]
         feeds = function.inputs[: len(names)]
         self.inputs = {
@@ -167,7 +167,12 @@ def _is_spec(value: Any) -> bool:
     return hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "name")
 
 
-def _arguments(function: Any) -> list[tuple[str, Any]]:
-    """The tensors that a ConcreteFunction takes, by name, in the order of its inputs."""
+def tensor_arguments(function: Any) -> list[tuple[str, Any]]:
+    """The tensors that a ConcreteFunction takes, by name, in the order of its inputs.
+
+    One that is given by keyword has that name: TensorFlow writes the name of its spec without capitals.
+    """
+    _, named = function.structured_input_signature
+    keywords = {id(spec): keyword for keyword, spec in named.items()}
     specs = [each for each in tf.nest.flatten(function.structured_input_signature) if _is_spec(each)]
-    return [(spec.name or f"input_{index}", spec) for index, spec in enumerate(specs)]
+    return [(keywords.get(id(spec)) or spec.name or f"input_{index}", spec) for index, spec in enumerate(specs)]

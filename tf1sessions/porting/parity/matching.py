@@ -39,6 +39,7 @@ def matched(
         one, other = find_name(mine, left), find_name(theirs, right)
         if one is not None and other is not None:
             pairs[one] = other
+    _by(lambda name, spec: {name}, left, right, pairs)  # alone first: a tensor may be called as another one there
     _by(lambda name, spec: {name, spec.tensor}, left, right, pairs)
     _by(lambda name, spec: {name.lower().rpartition("/")[2].partition(":")[0]}, left, right, pairs)
     _by(lambda name, spec: {(spec.dtype, str(spec.shape))} if spec.dtype is not None else set(), left, right, pairs)

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tf1sessions.errors import ModelFileError, UsageError
-from tf1sessions.models.files import read
+from tf1sessions.files import walk
+from tf1sessions.models.files import check_is_file, checkpoint_reader, read
 from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, load
@@ -92,8 +93,7 @@ def _of_path(
         return CallableSide(imported(module, name, role), path)
     if _is_of_tensorflow_2(path):
         _vet(path, allow_ops)
-        with tf.init_scope():
-            return functions.of_saved_model(tf.saved_model.load_v2(path), path, signature)
+        return functions.of_saved_model(_loaded(path), path, signature)
     named = [names.get(name, name) if role == "right" else name for name in outputs]
     without_names = named and not read(path).signatures
     model = load(path, signature=signature, outputs=named if without_names else None, allow_ops=allow_ops)
@@ -143,6 +143,33 @@ def _vet(path: str, allow_ops: Collection[str]) -> None:
         asset_arguments=asset_arguments(graph_def, meta_graph.object_graph_def) if meta_graph is not None else None,
     )
     refuse(found, allow_ops, "loading", path)
+
+
+def _loaded(path: str) -> Any:
+    """Load a SavedModel by TensorFlow 2.
+
+    Raises:
+        ModelFileError: It cannot: a file of it is damaged, or is none.
+    """
+    for folder, _, names in walk(path):
+        for name in names:
+            check_is_file(os.path.join(folder, name))
+    values = os.path.join(path, "variables", "variables")
+    if os.path.exists(values + ".index"):
+        checkpoint_reader(values)
+    try:
+        with tf.init_scope():
+            return tf.saved_model.load_v2(path)
+    except MemoryError:
+        raise
+    except Exception as error:  # objects that do not fit each other can make it raise anything
+        reason = str(getattr(error, "message", None) or error).partition("\n")[0]
+        raise ModelFileError(
+            f"TensorFlow cannot load {path}: {type(error).__name__}: {reason:.500}",
+            where="verify()",
+            next_step="It may be damaged or incomplete: copy the whole folder again.",
+            path=path,
+        ) from error
 
 
 def _is_of_tensorflow_2(path: str) -> bool:

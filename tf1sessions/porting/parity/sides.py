@@ -13,8 +13,12 @@ import numpy as np
 
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting.parity.views import View
+from tf1sessions.runtime import tf
 
-__all__ = ["Side", "array"]
+__all__ = ["RUN_ERRORS", "Side", "array"]
+
+#: What a side raises that does not take the inputs, in Python or in TensorFlow.
+RUN_ERRORS = (ValueError, TypeError, tf.errors.OpError)
 
 
 class Side:
@@ -46,7 +50,11 @@ class Side:
         return None
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Its outputs, as arrays by name; ``given`` by the names of its inputs."""
+        """Its outputs, as arrays by name; ``given`` by the names of its inputs.
+
+        Raises:
+            Exception: One of :data:`RUN_ERRORS`.
+        """
         raise NotImplementedError
 
     def fetch(self, names: Sequence[str], given: Mapping[str, Any]) -> list[Any]:

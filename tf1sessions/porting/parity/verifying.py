@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from tf1sessions.errors import UsageError
+from tf1sessions.errors import Tf1SessionsError, UsageError
 from tf1sessions.models.graph_index import listed, node_of
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.prepared import allowed_ops
@@ -35,7 +35,7 @@ from tf1sessions.porting.parity.matching import find_name, given_for, matched, r
 from tf1sessions.porting.parity.measures import is_float, measure, wide
 from tf1sessions.porting.parity.opening import is_script, open_side
 from tf1sessions.porting.parity.recordings import RecordingSide, compared_call_by_call, is_recording
-from tf1sessions.porting.parity.sides import Side, array
+from tf1sessions.porting.parity.sides import RUN_ERRORS, Side, array
 from tf1sessions.porting.parity.tolerances import BY_DTYPE, Tolerance, Tolerances, records_of
 from tf1sessions.porting.parity.views import blocks
 from tf1sessions.porting.trace_comparison import TraceComparison
@@ -301,11 +301,14 @@ class _Verification:
     def _run(side: Side, given: Mapping[str, Any], fed: _Fed) -> dict[str, Any]:
         try:
             return side.run(given)
-        except tf.errors.OpError as error:
+        except Tf1SessionsError:
+            raise
+        except RUN_ERRORS as error:
             made = [each.name for each in fed.given if each.how.startswith("made")]
+            op = getattr(error, "op", None)
             raise UsageError(
                 f"{side.what} failed with these inputs: {_reason(error)}",
-                where=f"{type(error).__name__} at {error.op.name!r}" if error.op is not None else type(error).__name__,
+                where=f"{type(error).__name__} at {op.name!r}" if op is not None else type(error).__name__,
                 next_step=f"Give values that it takes for {listed(made)}: --inputs data.npz." if made else None,
             ) from error
 
@@ -380,7 +383,7 @@ class _Verification:
             some = waiting.pop()
             try:
                 mine, theirs = self._left.fetch(some, fed.left), self._right.fetch(some, fed.right)
-            except tf.errors.OpError:
+            except RUN_ERRORS:
                 if len(some) == 1:
                     failed += some
                 else:
@@ -427,7 +430,7 @@ def _side_notes(side: Side, role: str) -> list[str]:
 def _reason(error: Any) -> str:
     """Return what TensorFlow says was wrong, without what it says around it."""
     around = ("[[", "Node:", "Detected at", "Graph execution error", "Original stack trace", "Function call stack")
-    lines = [line.strip() for line in str(error.message).splitlines()]
+    lines = [line.strip() for line in str(getattr(error, "message", None) or error).splitlines()]
     return next((line for line in lines if line and not line.startswith(around)), type(error).__name__)
 
 
