@@ -492,4 +492,74 @@ STATE_PROGRAMS = {
             print(sorted(each for each in os.listdir(folder) if '.index' in each or '.data' in each))
         """
     ),
+    "savers of some of the variables": program(
+        """
+        import os
+        import tempfile
+        a = tf.get_variable('a', [2], initializer=tf.constant_initializer(1.0))
+        b = tf.get_variable('b', [2], initializer=tf.constant_initializer(3.0))
+        with tf.variable_scope('net'):
+            c = tf.get_variable('c', [2], initializer=tf.constant_initializer(5.0))
+        loss = tf.reduce_sum(tf.square(a) + tf.square(b) + tf.square(c))
+        train_op = tf.train.AdamOptimizer(0.1).minimize(loss)
+        full = tf.train.Saver()
+        every = tf.train.Saver(tf.global_variables())
+        one = tf.train.Saver([a])
+        pair = tf.train.Saver([b, c])
+        scoped = tf.train.Saver(tf.trainable_variables('net'))
+        rest = tf.train.Saver([each for each in tf.trainable_variables() if not each.name.startswith('net')])
+        folder = tempfile.mkdtemp()
+
+        def train():
+            print(*sess.run([a, b, c]))
+            for _ in range(2):
+                print(sess.run([train_op, loss])[1])
+
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            print(sess.run([train_op, loss])[1])
+            full.save(sess, os.path.join(folder, 'full'))
+            one.save(sess, os.path.join(folder, 'one'))
+            pair.save(sess, os.path.join(folder, 'pair'))
+            scoped.save(sess, os.path.join(folder, 'scoped'))
+            rest.save(sess, os.path.join(folder, 'rest'))
+            train()
+            one.restore(sess, os.path.join(folder, 'full'))
+            train()
+            one.restore(sess, os.path.join(folder, 'one'))
+            train()
+            pair.restore(sess, os.path.join(folder, 'full'))
+            train()
+            every.restore(sess, os.path.join(folder, 'full'))
+            train()
+            scoped.restore(sess, os.path.join(folder, 'scoped'))
+            train()
+            rest.restore(sess, os.path.join(folder, 'rest'))
+            train()
+            full.restore(sess, os.path.join(folder, 'full'))
+            train()
+            try:
+                one.restore(sess, os.path.join(folder, 'pair'))
+            except Exception:
+                print('one does not fit pair', 0)
+            try:
+                pair.restore(sess, os.path.join(folder, 'one'))
+            except Exception:
+                print('pair does not fit one', 0)
+            try:
+                full.restore(sess, os.path.join(folder, 'pair'))
+            except Exception:
+                print('full does not fit pair', 0)
+            try:
+                scoped.restore(sess, os.path.join(folder, 'rest'))
+            except Exception:
+                print('scoped does not fit rest', 0)
+            try:
+                full.restore(sess, os.path.join(folder, 'rest'))
+            except Exception:
+                print('full does not fit rest', 0)
+            full.restore(sess, os.path.join(folder, 'full'))
+            train()
+        """
+    ),
 }
