@@ -562,4 +562,43 @@ STATE_PROGRAMS = {
             train()
         """
     ),
+    "functions that read variables, and are handed on": program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        w = tf.get_variable('w', [6, 1], initializer=tf.constant_initializer(0.1))
+
+        def body(i, total):
+            return i + 1, total + tf.reduce_sum(w)
+
+        def scaled(value):
+            return value * tf.reduce_sum(w)
+
+        def none():
+            return tf.constant(0.5)
+
+        def some():
+            return scaled(2.0)
+
+        def twice(function):
+            return function(tf.constant(1.0)) + function(tf.constant(2.0))
+
+        def mapped():
+            def inner(value):
+                return value - tf.reduce_sum(w)
+            return tf.reduce_sum(tf.map_fn(inner, tf.constant([1.0, 2.0])))
+
+        _, total = tf.while_loop(lambda i, total: i < 3, body, [0, 0.0])
+        parts = tf.map_fn(fn=scaled, elems=tf.constant([1.0, 2.0]))
+        chosen = tf.cond(tf.constant(True), some, none)
+        both = twice(scaled)
+        rest = mapped()
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - total + chosen - both + rest)) + tf.reduce_sum(parts)
+        train_op = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                sess.run(train_op, {x: data})
+                print(*sess.run([total, parts[0], chosen, both, rest]))
+        """
+    ),
 }
