@@ -492,4 +492,113 @@ STATE_PROGRAMS = {
             print(sorted(each for each in os.listdir(folder) if '.index' in each or '.data' in each))
         """
     ),
+    "savers of some of the variables": program(
+        """
+        import os
+        import tempfile
+        a = tf.get_variable('a', [2], initializer=tf.constant_initializer(1.0))
+        b = tf.get_variable('b', [2], initializer=tf.constant_initializer(3.0))
+        with tf.variable_scope('net'):
+            c = tf.get_variable('c', [2], initializer=tf.constant_initializer(5.0))
+        loss = tf.reduce_sum(tf.square(a) + tf.square(b) + tf.square(c))
+        train_op = tf.train.AdamOptimizer(0.1).minimize(loss)
+        full = tf.train.Saver()
+        every = tf.train.Saver(tf.global_variables())
+        one = tf.train.Saver([a])
+        pair = tf.train.Saver([b, c])
+        scoped = tf.train.Saver(tf.trainable_variables('net'))
+        rest = tf.train.Saver([each for each in tf.trainable_variables() if not each.name.startswith('net')])
+        folder = tempfile.mkdtemp()
+
+        def train():
+            print(*sess.run([a, b, c]))
+            for _ in range(2):
+                print(sess.run([train_op, loss])[1])
+
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            print(sess.run([train_op, loss])[1])
+            full.save(sess, os.path.join(folder, 'full'))
+            one.save(sess, os.path.join(folder, 'one'))
+            pair.save(sess, os.path.join(folder, 'pair'))
+            scoped.save(sess, os.path.join(folder, 'scoped'))
+            rest.save(sess, os.path.join(folder, 'rest'))
+            train()
+            one.restore(sess, os.path.join(folder, 'full'))
+            train()
+            one.restore(sess, os.path.join(folder, 'one'))
+            train()
+            pair.restore(sess, os.path.join(folder, 'full'))
+            train()
+            every.restore(sess, os.path.join(folder, 'full'))
+            train()
+            scoped.restore(sess, os.path.join(folder, 'scoped'))
+            train()
+            rest.restore(sess, os.path.join(folder, 'rest'))
+            train()
+            full.restore(sess, os.path.join(folder, 'full'))
+            train()
+            try:
+                one.restore(sess, os.path.join(folder, 'pair'))
+            except Exception:
+                print('one does not fit pair', 0)
+            try:
+                pair.restore(sess, os.path.join(folder, 'one'))
+            except Exception:
+                print('pair does not fit one', 0)
+            try:
+                full.restore(sess, os.path.join(folder, 'pair'))
+            except Exception:
+                print('full does not fit pair', 0)
+            try:
+                scoped.restore(sess, os.path.join(folder, 'rest'))
+            except Exception:
+                print('scoped does not fit rest', 0)
+            try:
+                full.restore(sess, os.path.join(folder, 'rest'))
+            except Exception:
+                print('full does not fit rest', 0)
+            full.restore(sess, os.path.join(folder, 'full'))
+            train()
+        """
+    ),
+    "functions that read variables, and are handed on": program(
+        """
+        x = tf.placeholder(tf.float32, [None, 6])
+        w = tf.get_variable('w', [6, 1], initializer=tf.constant_initializer(0.1))
+
+        def body(i, total):
+            return i + 1, total + tf.reduce_sum(w)
+
+        def scaled(value):
+            return value * tf.reduce_sum(w)
+
+        def none():
+            return tf.constant(0.5)
+
+        def some():
+            return scaled(2.0)
+
+        def twice(function):
+            return function(tf.constant(1.0)) + function(tf.constant(2.0))
+
+        def mapped():
+            def inner(value):
+                return value - tf.reduce_sum(w)
+            return tf.reduce_sum(tf.map_fn(inner, tf.constant([1.0, 2.0])))
+
+        _, total = tf.while_loop(lambda i, total: i < 3, body, [0, 0.0])
+        parts = tf.map_fn(fn=scaled, elems=tf.constant([1.0, 2.0]))
+        chosen = tf.cond(tf.constant(True), some, none)
+        both = twice(scaled)
+        rest = mapped()
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - total + chosen - both + rest)) + tf.reduce_sum(parts)
+        train_op = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                sess.run(train_op, {x: data})
+                print(*sess.run([total, parts[0], chosen, both, rest]))
+        """
+    ),
 }

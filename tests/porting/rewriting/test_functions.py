@@ -1175,3 +1175,12 @@ with tf.Session() as sess:
     print(ask(sess))
 """
     assert f"    {last}\n" in after(text)
+
+
+@pytest.mark.parametrize(
+    "line", ["[float(x) for x in [1.0]]", "{x: x + 1.0 for x in [1.0]}", "sum(x * 2.0 for x in [1.0])"]
+)
+def test_a_name_of_a_comprehension_is_no_tensor_that_is_called_like_it(line: str) -> None:
+    """In the block, the line would come before the function that it calls."""
+    lines = f"sess = {SESSION}\ndef show(value):\n    return sess.run(y, {{x: value}})\nprint({line}, show(2.0))\n"
+    assert f"\nprint({line}, show(2.0))\n" in after(HEADER + GRAPH + lines)

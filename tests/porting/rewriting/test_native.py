@@ -322,6 +322,17 @@ REFUSED = {
     + "    saver.save(sess, 'm')\nprint(tf.train.get_checkpoint_state('.').all_model_checkpoint_paths)\n": (
         "All checkpoints of a folder are asked for, and some have no number"
     ),
+    "saver = tf.train.Saver({'v': w})\n" + RUN + "    saver.restore(sess, 'm')\n": (
+        "A saver restores variables by other names than their own"
+    ),
+    "names = {each.op.name: each for each in [w]}\nsaver = tf.train.Saver(names)\n"
+    + RUN
+    + "    saver.restore(sess, 'm')\n": ("A saver restores variables by other names than their own"),
+    "train_op = tf.train.AdamOptimizer().minimize(tf.reduce_sum(y))\n"
+    "listed = [v for v in tf.global_variables() if v.name]\n"
+    "saver = tf.train.Saver(listed)\n" + RUN.replace("y,", "train_op,") + "    saver.restore(sess, 'm')\n": (
+        "A saver restores some of all variables, the state of optimizers among them"
+    ),
     "norm = tf.keras.Sequential([tf.keras.layers.BatchNormalization()])\ny = norm(y, training=True)\n"
     + RUN: "A layer of batch normalisation is an object, whose",
     "class Model:\n    def __init__(self, y):\n        self.y = tf.square(y)\nmodel = Model(y)\ny = model.y\n" + RUN: (
@@ -451,7 +462,7 @@ def test_an_initialization_that_may_be_a_restoration():
     )
     found = after(text, "native")
     assert 'writer = tf.summary.create_file_writer("logs")' in found
-    assert "if path:\n    saver.restore(path).initialize_or_restore()\n" in found and "else:" not in found
+    assert "if path:\n    saver.read(path).assert_existing_objects_matched()\n" in found and "else:" not in found
 
 
 LOOPS = """

@@ -8,6 +8,7 @@ import textwrap
 import porting_support
 import pytest
 
+from tf1sessions.porting.rewriting.native.checkpoints import PARTLY_RESTORED
 from tf1sessions.porting.rewriting.native.session_settings import LEFT_OUT
 
 after = functools.partial(porting_support.after, step="native")
@@ -397,3 +398,19 @@ def test_old_checkpoints_are_deleted_where_paths_change(made: str, saves: str, m
     assert "LegacyGraph" not in found and "write_checkpoint(saver" in found
     assert ("remove(file)" in found) is (most is not None)
     assert most is None or f", max_to_keep={most})" in found
+
+
+def test_it_is_said_where_another_saver_writes_what_one_of_some_variables_may_not_read():
+    text = (
+        f"{HEADER}w = tf.Variable(1.0)\nv = tf.Variable(1.0)\nsome = tf.train.Saver(LIST)\nsaver = tf.train.Saver()\n"
+        "with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n    print(sess.run(w * v))\n"
+        "    SAVE.save(sess, './m')\n    some.restore(sess, './m')\n"
+    )
+    for listed, saver, is_said in (
+        ("[each for each in [w, v] if each.name == 'w:0']", "saver", True),
+        ("[each for each in [w, v] if each.name == 'w:0']", "some", False),
+        ("[w]", "saver", False),
+        ("tf.global_variables()", "saver", False),
+    ):
+        said = porting_support.remarks(text.replace("LIST", listed).replace("SAVE", saver), "native", "good to know")
+        assert (PARTLY_RESTORED in said) is is_said, listed

@@ -11,13 +11,29 @@ from ..requests.request import NotPossible
 from .digits import last_import
 from .kinds import Kind, Kinds
 from .texts import Texts
+from .variables import variable_list
 
-__all__ = ["RESTORED", "RESTORED_COMMENT", "checkpoint", "is_saver", "keeps_all", "use_of_saver", "with_writer"]
+__all__ = [
+    "PARTLY_RESTORED",
+    "RESTORED",
+    "RESTORED_COMMENT",
+    "checkpoint",
+    "is_saver",
+    "keeps_all",
+    "listed_variables",
+    "use_of_saver",
+    "with_writer",
+]
 
 #: What is said where a checkpoint is restored into an optimizer that has a state.
 RESTORED = (
     "From a checkpoint of TensorFlow 1 this reads the variables, and no state of optimizers: convert such a file once, "
     'as "Old checkpoints" in migration_notes/port-native.md shows.'
+)
+#: What is said where some of the variables are restored, and another saver writes checkpoints.
+PARTLY_RESTORED = (
+    "This reads what a Checkpoint with the same list of variables wrote, or a file of TensorFlow 1. From what another "
+    "saver of this program wrote it ends with an AssertionError: give both Checkpoints the same names."
 )
 RESTORED_COMMENT = "# a file of TensorFlow 1 gives the variables, not the optimizer's state"
 _KEPT = "5"  # checkpoints that a Saver keeps, if nothing is said
@@ -32,6 +48,7 @@ _WRITER = "write_checkpoint"
 _WRITER_TEXT = """
 def {name}(checkpoint, path):
     \"\"\"Write a checkpoint, and name it as the latest one of its folder.\"\"\"
+    checkpoint.save_counter.assign_add(1)
     {base}.compat.v1.train.update_checkpoint_state(path.rpartition("/")[0] or ".", checkpoint.write(path))
     return path
 """
@@ -42,6 +59,7 @@ _DELETING_WRITER_TEXT = """
 
 def {name}(checkpoint, path, max_to_keep=5):
     \"\"\"Write a checkpoint, name it as the latest one of its folder, and delete the oldest of too many.\"\"\"
+    checkpoint.save_counter.assign_add(1)
     {base}.compat.v1.train.update_checkpoint_state(path.rpartition("/")[0] or ".", checkpoint.write(path))
     paths = {name}_paths.setdefault(checkpoint, [])
     paths[:] = [each for each in paths if each != path] + [path]
@@ -58,14 +76,27 @@ def is_saver(kinds: Kinds, node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and kinds.symbol(node.func) == "tf1sessions.porting.LegacySaver"
 
 
-def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]) -> str:
-    """Write the Checkpoint in place of a saver.
+def listed_variables(kinds: Kinds, call: ast.Call) -> ast.expr | None:
+    """Return what lists the variables of a saver; None where it saves all of them."""
+    listed = arguments(call, ("var_list",)).get("var_list")
+    if listed is None or (isinstance(listed, ast.Constant) and listed.value is None):
+        return None
+    found = variable_list(kinds, listed)
+    return listed if found is None or found.trainable or found.scope is not None else None
+
+
+def checkpoint(
+    texts: Texts, call: ast.Call, listed: ast.expr | None, names: Mapping[str, str], keys: dict[str, str], wish: str
+) -> str:
+    """Write the Checkpoint in place of a saver. Checkpoints have the same keys for the same variables.
 
     Args:
         texts: Of the file.
         call: What makes the saver.
-        base: The name of TensorFlow.
+        listed: What lists its variables; None for all.
         names: The variables, layers, optimizers and averages before it: the name of each -> its text.
+        keys: Those of lists of variables by their texts, to which that of this one is added.
+        wish: The key of the list, if it has no name.
 
     Raises:
         NotPossible: The saver has arguments that a Checkpoint has nothing for.
@@ -74,12 +105,18 @@ def checkpoint(texts: Texts, call: ast.Call, base: str, names: Mapping[str, str]
     known = {"var_list", "max_to_keep", "keep_checkpoint_every_n_hours", "name", "save_relative_paths"}
     if unknown := sorted(str(name) for name in given if name not in known):
         raise NotPossible(call, f"A saver has the argument {unknown[0]}")
-    listed = given.get("var_list")
-    if listed is not None and not (isinstance(listed, ast.Constant) and listed.value is None):
-        return f"{base}.train.Checkpoint(variables={texts.of(listed)})"
+    if listed is not None:
+        found = ast.parse(texts.of(listed), mode="eval").body
+        own = [ast.unparse(each) for each in found.elts] if isinstance(found, ast.List | ast.Tuple) else []
+        if own and all(name in names for name in own):
+            names = {name: names[name] for name in own}
+        else:
+            name = getattr(found, "id", getattr(found, "attr", wish))
+            names = {keys.setdefault(texts.of(listed), name): texts.of(listed)}
     if not names:
         raise NotPossible(call, "A saver is made before the variables that it saves")
-    return f"{base}.train.Checkpoint({', '.join(f'{name}={text}' for name, text in names.items())})"
+    parts = ", ".join(f"{name}={text}" for name, text in names.items())
+    return f"{texts.tensorflow}.train.Checkpoint({parts})"
 
 
 def use_of_saver(
@@ -113,7 +150,7 @@ def use_of_saver(
     if unknown := sorted(given.keys() - {*parameters, *_OF_GRAPHS}):
         raise NotPossible(call, f"A saver has the argument {unknown[0]}")
     if call.func.attr == "restore":
-        return saver, f"restore({texts.of(path)}).initialize_or_restore()", path
+        return saver, f"read({texts.of(path)}).assert_existing_objects_matched()", path
     if listing := next((use.node for use in texts.file.uses if use.name in _LISTERS), None):
         raise NotPossible(listing, "The variables of a checkpoint are asked for by their names")
     kept = {each.arg: texts.of(each.value) for each in made.keywords}.get("max_to_keep", _KEPT)

@@ -267,6 +267,7 @@ class Kinds:
         self.classes: frozenset[str] = frozenset()
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
         self._lambdas: dict[tuple[ast.Lambda, tuple[tuple[str, Kind | None], ...]], Kind] = {}
+        self._readers: set[str] = set()  # names of functions inside of others, or of a graph, that read variables
         self.module: Scope = {}
 
     def symbol(self, node: ast.AST | None) -> str | None:
@@ -367,18 +368,30 @@ class Kinds:
         if isinstance(node.func, ast.Name):
             function = self.functions.get(node.func.id)
             if function is not None:
-                named = {each.arg: self.of(each.value, scope) for each in node.keywords if each.arg}
+                named = {each.arg: self._given(each.value, scope) for each in node.keywords if each.arg}
                 if len(named) < len(node.keywords) or any(isinstance(each, ast.Starred) for each in node.args):
                     kind = _element(self._join(arguments, scope))  # any parameter may get it
                     names = [each for each in ast.walk(function.args) if isinstance(each, ast.arg)]
                     return self.called(function, [kind] * len(names), {each.arg: kind for each in names})
-                return self.called(function, [self.of(each, scope) for each in node.args], named)
+                return self.called(function, [self._given(each, scope) for each in node.args], named)
             if not hasattr(builtins, node.func.id):  # a lambda, or a function inside of this one
                 return self._computed([node.func, *arguments], scope)
             return max(self._join([node.func, *arguments], scope), self._mapped(arguments, scope))
         if isinstance(node.func, ast.Attribute):
             return self._method(node.func, arguments, scope)
         return self._computed([node.func, *arguments], scope)
+
+    def _given(self, node: ast.expr, scope: Mapping[str, Kind]) -> Kind:
+        """The kind of an argument: a function of the program that is given by its name is called."""
+        name = node.id if isinstance(node, ast.Name) else ""
+        if name in self._readers:
+            return Kind.TENSOR
+        if name in scope or name not in self.functions:
+            return self.of(node, scope)
+        function = self.functions[name]
+        names = [each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)]
+        kind = self.called(function, (), dict.fromkeys(names, Kind.STATIC))
+        return Kind.STATIC if kind is Kind.CONSTANT else kind
 
     def _mapped(self, arguments: list[ast.expr], scope: Mapping[str, Kind]) -> Kind:
         """Return what a lambda gives for parts of the other arguments: ``map(lambda v: v.assign(x), variables)``."""
@@ -422,7 +435,7 @@ class Kinds:
             return Kind.VARIABLES
         if is_static_symbol(symbol):
             return Kind.STATIC
-        kind = self._join(arguments, scope)
+        kind = max(self._join(arguments, scope), *(self._given(each, scope) for each in arguments), Kind.STATIC)
         if kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.TENSOR) or symbol in _COMPUTED:
             return Kind.TENSOR
         if symbol.startswith(_RANDOM) or kind is Kind.RANDOM:
@@ -481,8 +494,11 @@ class Kinds:
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             self._change(statement.value, scope)
         elif isinstance(statement, ast.FunctionDef):
-            reads = max((scope.get(name, Kind.STATIC) for name in names_read(statement)), default=Kind.STATIC)
+            names = names_read(statement)
+            reads = max((scope.get(each, self.module.get(each, Kind.STATIC)) for each in names), default=Kind.STATIC)
             scope[statement.name] = Kind.TENSOR if reads >= Kind.CONSTANT else Kind.STATIC
+            if reads in (Kind.VARIABLE, Kind.VARIABLES) or names & self._readers:
+                self._readers.add(statement.name)
             return Kind.STATIC
         for body in bodies(statement):
             for each in body:

@@ -14,7 +14,7 @@ from .kinds import DRAWING, Kind, creates
 from .statements import Item
 from .summaries import are_traced
 from .unit import Unit, UnitRequest
-from .variables import is_local_variable, variable_name
+from .variables import is_local_variable, variable_list, variable_name
 
 __all__ = [
     "GRAPH_SEEDS",
@@ -104,11 +104,12 @@ def _write_summary_call(unit: Unit, node: ast.Call, fetched: Mapping[str, str], 
 
 
 def write_savers(unit: Unit) -> None:
-    base = unit.texts.tensorflow
     savers: dict[str, tuple[Item, ast.Call]] = {}
     names: list[str] = []
     averages: dict[str, str] = {}
-    saved: dict[str, dict[str, str]] = {}
+    saved: dict[str, dict[str, str]] = {}  # what savers of all variables save
+    keys: dict[str, str] = {}  # of lists of variables, by their texts
+    partly: set[str] = set()  # savers of such lists
     for item in unit.items:
         if item in unit.averaged:
             average, listed = unit.averaged[item]
@@ -117,35 +118,78 @@ def write_savers(unit: Unit) -> None:
         if item.kind < Kind.CONSTANT and isinstance(item.statement, ast.Assign):
             others = any(is_local_variable(unit.kinds, call) or _is_average(unit, call) for call in item.makers)
             others |= variable_name(unit.kinds, item.statement.value) is not None
+            value = item.statement.value
+            others |= checkpoints.is_saver(unit.kinds, value)
             kept = [] if others else sorted(item.binds)
             names += [name for name in kept if unit.scope.get(name) in (Kind.VARIABLE, Kind.VARIABLES)]
-            value = item.statement.value
             if checkpoints.is_saver(unit.kinds, value) and isinstance(value, ast.Call):
-                saved |= {name: {each: each for each in names} for name in item.binds}
-                text = checkpoints.checkpoint(unit.texts, value, base, {**{each: each for each in names}, **averages})
-                unit.texts.replace(value, text)
+                some = checkpoints.listed_variables(unit.kinds, value)
+                known = {**{each: each for each in names}, **averages}
+                text = checkpoints.checkpoint(unit.texts, value, some, known, keys, f"{min(item.binds)}_variables")
+                partly |= item.binds if some is not None and unit.texts.of(some) in keys else set()
+                saved |= {name: {each: each for each in names} for name in item.binds if some is None}
                 savers |= dict.fromkeys(item.binds, (item, value))
+                unit.texts.replace(value, text)
     deleting = {name for name, (_, made) in savers.items() if _deletes(unit, name, made)}
-    for node in ast.walk(unit.node):
-        if isinstance(node, ast.Name) and node.id in savers and isinstance(node.ctx, ast.Load):
-            method = unit.file.parents[node]
-            call = unit.file.parents.get(method)
-            if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
-                raise NotPossible(node, "A saver is handed about")
-            item, made = savers[node.id]
-            deletes = node.id in deleting
-            owner, use, path = checkpoints.use_of_saver(unit.kinds, unit.texts, made, call, base, is_deleting=deletes)
-            if owner is None:
-                unit.texts.replace(call, use)
-                continue
-            if owner != node.id and _is_known(unit, path, item.statement):
-                owner = _manager(unit, item, owner)
-            comment = ""
-            if method.attr == "restore" and any(_has_state(unit, name) for name in saved.get(node.id, ())):
-                unit.undecided[unit.file.statement(call)] = checkpoints.RESTORED
-                comment = f"  {checkpoints.RESTORED_COMMENT}" if isinstance(unit.file.parents[call], ast.Expr) else ""
-            unit.texts.replace(call, f"{owner}.{use}{comment}")
+    uses = [node for node in ast.walk(unit.node) if isinstance(node, ast.Name) and node.id in savers]
+    uses = [node for node in uses if isinstance(node.ctx, ast.Load)]
+    for node in uses:
+        _use_saver(unit, node, savers[node.id], deleting, saved)
+        if node.id in partly and _method(unit, node) == "restore":
+            if any(each.id != node.id and _method(unit, each) == "save" for each in uses):
+                unit.undecided[unit.file.statement(node)] = checkpoints.PARTLY_RESTORED
     _write_restored(unit, saved)
+
+
+def _method(unit: Unit, node: ast.Name) -> str:
+    return getattr(unit.file.parents[node], "attr", "")
+
+
+def _use_saver(
+    unit: Unit,
+    node: ast.Name,
+    saver: tuple[Item, ast.Call],
+    deleting: Container[str],
+    saved: Mapping[str, Mapping[str, str]],
+) -> None:
+    method = unit.file.parents[node]
+    call = unit.file.parents.get(method)
+    if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
+        raise NotPossible(node, "A saver is handed about")
+    item, made = saver
+    owner, use, path = checkpoints.use_of_saver(
+        unit.kinds, unit.texts, made, call, unit.texts.tensorflow, is_deleting=node.id in deleting
+    )
+    if owner is None:
+        unit.texts.replace(call, use)
+        return
+    if owner != node.id and _is_known(unit, path, item.statement):
+        owner = _manager(unit, item, owner)
+    comment = ""
+    if method.attr == "restore":
+        if (listed := checkpoints.listed_variables(unit.kinds, made)) is not None:
+            _check_listed(unit, listed, call)
+        elif any(_has_state(unit, name) for name in saved[node.id]):
+            unit.undecided[unit.file.statement(call)] = checkpoints.RESTORED
+            comment = f"  {checkpoints.RESTORED_COMMENT}" if isinstance(unit.file.parents[call], ast.Expr) else ""
+    unit.texts.replace(call, f"{owner}.{use}{comment}")
+
+
+def _check_listed(unit: Unit, listed: ast.expr, call: ast.Call) -> None:
+    """Refuse to restore variables whose list may have others in it in TensorFlow 2, or that get other names.
+
+    Raises:
+        NotPossible: They are such.
+    """
+    bound = unit.file.bound.get(listed.id, ()) if isinstance(listed, ast.Name) else ()
+    values = [listed, *(getattr(unit.file.statement(each), "value", None) for each in bound)]
+    nodes = [node for value in values if value is not None for node in ast.walk(value)]
+    if any(isinstance(node, ast.Dict | ast.DictComp) for node in nodes):
+        raise NotPossible(call, "A saver restores variables by other names than their own")
+    lists = [variable_list(unit.kinds, node) for node in nodes]
+    made = [name for each in unit.objects.values() for name, _, kind in each if kind == "optimizer"]
+    if any(each is not None and not each.trainable for each in lists) and any(_has_state(unit, name) for name in made):
+        raise NotPossible(call, "A saver restores some of all variables, the state of optimizers among them")
 
 
 def _has_state(unit: Unit, name: str) -> bool:

@@ -51,6 +51,7 @@ _ADDING = frozenset(["append", "extend", "insert", "update", "setdefault"])
 _SESSIONS = ("tf.Session", "tf.InteractiveSession")
 _MONITORED = ("tf.train.MonitoredTrainingSession", "tf.train.MonitoredSession")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -86,7 +87,7 @@ class GraphCode:
         session_makers: File -> names of its functions that return a new session, and do nothing else.
         sessions: Names, of attributes too, that a session has somewhere, or probably has as a parameter.
         queues: Names, of attributes too, that a queue of the graph has somewhere: ``queue.close()`` builds.
-        values: Module or function -> its names that are bound to graph values.
+        values: Module, function or comprehension -> its names that are bound to graph values.
         attributes: Names of attributes that are assigned graph values.
     """
 
@@ -136,7 +137,7 @@ class GraphCode:
         while stack:
             node, scope = stack.pop()
             self._scopes[node] = scope
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | _COMPREHENSIONS):
                 scope = node
             if scope is node or isinstance(node, ast.Module):
                 self.values[node], self._bound[node] = set(), set()
@@ -144,10 +145,12 @@ class GraphCode:
                 self._bound[scope].add(node.arg)
             elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 self._bound[scope].add(node.id)
+            while isinstance(node, ast.NamedExpr) and isinstance(scope, _COMPREHENSIONS):
+                scope = self._scopes[scope]
             stack += [(child, scope) for child in ast.iter_child_nodes(node)]
 
     def scope_of(self, name: ast.Name) -> ast.AST:
-        """The module or function that binds a name."""
+        """The module, function or comprehension that binds a name."""
         scope = self._scopes[name]
         while name.id not in self._bound[scope] and not isinstance(scope, ast.Module):
             scope = self._scopes[scope]
@@ -301,7 +304,7 @@ class GraphCode:
             ):
                 return True
             return (keeps and any(self.is_value(file, each) for each in node.args)) or self._node_builds(file, node)
-        if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
+        if isinstance(node, _COMPREHENSIONS):
             elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
             return self.builds(file, node) or any(self.is_value(file, each) for each in elements)
         if isinstance(node, ast.Dict):
