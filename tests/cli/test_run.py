@@ -204,7 +204,7 @@ def test_all_good_is_exit_code_zero(plain: Plain) -> None:
     assert b"2 of 2 jobs done, in" in done.stdout
     assert b"resume" not in done.stdout
     (run,) = (plain.folder / "runs").iterdir()
-    assert sorted(path.name for path in run.iterdir()) == [".lock", "01-a.log", "02-a.log", "jobs.json"]
+    assert sorted(path.name for path in run.iterdir()) == [".jobs", ".lock", "01-a.log", "02-a.log", "jobs.json"]
 
 
 def test_reader_that_leaves_does_not_end_the_jobs(plain: Plain) -> None:
