@@ -8,7 +8,7 @@ import textwrap
 import porting_support
 import pytest
 
-from tf1sessions.porting.rewriting.native.checkpoints import PARTLY_RESTORED
+from tf1sessions.porting.rewriting.native.checkpoints import PARTLY_RESTORED, SAVED_FIRST
 from tf1sessions.porting.rewriting.native.session_settings import LEFT_OUT
 
 after = functools.partial(porting_support.after, step="native")
@@ -398,6 +398,29 @@ def test_old_checkpoints_are_deleted_where_paths_change(made: str, saves: str, m
     assert "LegacyGraph" not in found and "write_checkpoint(saver" in found
     assert ("remove(file)" in found) is (most is not None)
     assert most is None or f", max_to_keep={most})" in found
+
+
+def test_it_is_said_where_a_checkpoint_is_written_before_the_first_step():
+    text = (
+        f"{HEADER}w = tf.Variable(1.0)\ntrain = tf.train.OPTIMIZER.minimize(w * w)\nsaver = tf.train.Saver()\n"
+        "with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n    FIRST\n    sess.run(train)\n"
+        "    saver.save(sess, './m')\n    saver.restore(sess, './m')\n"
+    )
+    save = "saver.save(sess, './m')"
+    for optimizer, first, is_said in (
+        ("AdamOptimizer(0.1)", save, True),
+        ("AdamOptimizer(0.1)", "print(sess.run(w))", False),
+        ("AdamOptimizer(0.1)", f"print(sess.run(w))\n    {save}", True),
+        ("AdamOptimizer(0.1)", f"sess.run(train)\n    {save}", False),
+        ("GradientDescentOptimizer(0.1)", save, False),
+    ):
+        program = text.replace("OPTIMIZER", optimizer).replace("FIRST", first)
+        said = porting_support.remarks(program, "native", "good to know")
+        assert (SAVED_FIRST in said) is is_said, (optimizer, first)
+        assert SAVED_FIRST not in porting_support.remarks(program.rpartition("    saver")[0], "native", "good to know")
+    text = text.replace("OPTIMIZER", "GradientDescentOptimizer(0.1)").replace("FIRST", save)
+    # as in TensorFlow 1 there is nothing of the optimizer in it
+    assert "train.Checkpoint(w=w)" in porting_support.after(text, "native")
 
 
 def test_it_is_said_where_another_saver_writes_what_one_of_some_variables_may_not_read():

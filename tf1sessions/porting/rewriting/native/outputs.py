@@ -22,6 +22,7 @@ __all__ = [
     "drop_resets",
     "has_others_behind",
     "is_traced",
+    "makes_variables_late",
     "remove_initialization",
     "use_summaries",
     "write_savers",
@@ -114,7 +115,7 @@ def write_savers(unit: Unit) -> None:
         if item in unit.averaged:
             average, listed = unit.averaged[item]
             averages[f"{average}_averages"] = f"[{average}.average(each) for each in {listed}]"
-        names += [name for name, _, kind in unit.objects.get(item, []) if kind not in ("list", "iterator", "metric")]
+        names += [name for name, _, kind in unit.objects.get(item, []) if _is_saved(unit, name, kind)]
         if item.kind < Kind.CONSTANT and isinstance(item.statement, ast.Assign):
             others = any(is_local_variable(unit.kinds, call) or _is_average(unit, call) for call in item.makers)
             others |= variable_name(unit.kinds, item.statement.value) is not None
@@ -190,6 +191,16 @@ def _check_listed(unit: Unit, listed: ast.expr, call: ast.Call) -> None:
     made = [name for each in unit.objects.values() for name, _, kind in each if kind == "optimizer"]
     if any(each is not None and not each.trainable for each in lists) and any(_has_state(unit, name) for name in made):
         raise NotPossible(call, "A saver restores some of all variables, the state of optimizers among them")
+
+
+def makes_variables_late(unit: Unit) -> bool:
+    """Whether checkpoints have objects in them whose variables the first step makes: layers, states of optimizers."""
+    return any(_is_saved(unit, name, kind) for objects in unit.objects.values() for name, _, kind in objects)
+
+
+def _is_saved(unit: Unit, name: str, kind: str) -> bool:
+    """Whether an object of the program is for checkpoints: an optimizer without a state is not, as in TensorFlow 1."""
+    return kind not in ("list", "iterator", "metric") and (kind != "optimizer" or _has_state(unit, name))
 
 
 def _has_state(unit: Unit, name: str) -> bool:

@@ -1,7 +1,8 @@
-"""Variables that have other values before they are initialised: TensorFlow 2 initialises them when it makes them.
+"""Variables that TensorFlow 2 makes, and initialises, at another time than a program of TensorFlow 1.
 
 The program is gone through in the order in which it runs, functions where they are called. An assignment or a
-checkpoint that may come before an initializer would win over it in TensorFlow 2.
+checkpoint that may come before an initializer would win over it in TensorFlow 2; and what is saved before the first
+step lacks the variables that this makes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _SETTING = ASSIGNMENTS | {"minimize", "apply_gradients"}
 def check_set_before(unit: Unit) -> None:
     """Refuse initializers that run when variables may have been assigned, trained or restored.
 
+    Checkpoints that are written before the first step, in a program that restores some, get a remark.
+
     Raises:
         NotPossible: There is such a one.
     """
@@ -37,6 +40,8 @@ def check_set_before(unit: Unit) -> None:
     for function in walk.functions.values():  # those that something else calls
         if function not in walk.seen and any(each in unit.initializations for each in ast.walk(function)):
             walk.body(function.body, frozenset())
+    if walk.restores and outputs.makes_variables_late(unit):
+        unit.undecided |= {unit.file.statement(each): checkpoints.SAVED_FIRST for each in walk.saved_first}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +71,8 @@ class _Walk:
     Attributes:
         functions: The functions and methods of the file by name, those that have the same name left out.
         seen: Those that were gone through.
+        restores: Whether a checkpoint is restored.
+        saved_first: What writes a checkpoint when no request may have changed variables.
     """
 
     def __init__(self, unit: Unit) -> None:
@@ -76,6 +83,8 @@ class _Walk:
         names = [each.name for each in found]
         self.functions = {each.name: each for each in found if names.count(each.name) == 1}
         self.seen: set[ast.FunctionDef] = set()
+        self.restores = False
+        self.saved_first: list[ast.Call] = []
         self._ends: list[list[_State]] = [[]]  # the states where the functions around return, the outermost first
         self._failing: list[list[_State]] = []  # those where the statements of a try begin
         self._leaving: list[list[_State]] = []  # those where a loop is left, or goes on
@@ -174,7 +183,10 @@ class _Walk:
             if name == "reset":
                 return frozenset()
             return state | {self._set(node.args, [], False)} if self._sets(node.args) else state
+        if name == "save" and self._unit.legacy in names_in(node.args) and all(each.is_restored for each in state):
+            self.saved_first.append(node)
         if name == "restore" and self._unit.legacy in names_in(node.args):
+            self.restores = True
             return state | {_Setting(self._saved(owner), True, tuple(self._conditions))}
         if ast.unparse(function) in _ENDS:
             return None
