@@ -1177,6 +1177,12 @@ with tf.Session() as sess:
     assert f"    {last}\n" in after(text)
 
 
+def test_the_function_of_a_request_stands_behind_what_it_needs_though_more_is_built_where_it_is_called() -> None:
+    lines = f"with {SESSION} as sess:\n    def show(value):\n        return sess.run(y, {{x: value}})\n"
+    found = after(HEADER + GRAPH + lines + "    print(show(1.0))\n    print((y + 1.0).shape, show(2.0))\n")
+    assert found.index(" = legacy.function(y, feeds=[x])") < found.index("print(show(1.0))")
+
+
 @pytest.mark.parametrize(
     "line", ["[float(x) for x in [1.0]]", "{x: x + 1.0 for x in [1.0]}", "sum(x * 2.0 for x in [1.0])"]
 )

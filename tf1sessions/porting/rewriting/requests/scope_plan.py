@@ -598,7 +598,8 @@ class _ScopePlan:
         later = [node for node in self._own_nodes() if isinstance(node, ast.stmt) and node.lineno > last]
         if any(names.keys() & changes(self.code).of(node) for node in later):  # a list that grows
             return None
-        return next((each for each in self.groups if (each.end_lineno or each.lineno) >= last), None)
+        behind = [each for each in self.groups if (each.end_lineno or each.lineno) >= last]
+        return min(behind, key=lambda each: each.lineno, default=None)  # a group may have been closed after inner ones
 
     def _branches(self, statement: ast.stmt) -> Iterator[ast.stmt]:
         """The statements around one that may not run it, the nearest first."""
