@@ -128,16 +128,20 @@ def test_streams_that_take_nothing(plain: Plain, words: str, code: int, stdout: 
     assert shell(plain, words, "run", "good.py", "good.py").returncode == 0  # these write to their logs
 
 
-def test_terminal_that_goes_away(plain: Plain) -> None:
-    """Closed while the script writes: it gets the error that it would have got, and the command ends."""
+@pytest.mark.parametrize("seen", [b"starting", b"yyy"], ids=["before the script writes", "while it writes"])
+def test_terminal_that_goes_away(plain: Plain, seen: bytes) -> None:
+    """Closed, it gives the script the error that it would have got, and the command ends and keeps the reason."""
     plain.script("yes.py", "import time\nwhile True:\n    print('y' * 100, flush=True)\n    time.sleep(0.001)")
     ours, theirs = os.openpty()
     with plain.start("run", "--out", "run", "yes.py", stdout=theirs, stderr=theirs, start_new_session=True) as process:
         os.close(theirs)
-        assert os.read(ours, 10)
+        shown = b""
+        while seen not in shown:
+            shown += os.read(ours, 100)
         os.close(ours)
         assert process.wait(DEADLINE) == 1
-    assert plain.states() == ["failed"] and b"Error" in plain.log()
+    (record,) = json.loads(Path(plain.folder, "run", "jobs.json").read_text("utf-8"))
+    assert record["state"] == "failed" and "the output could not be written: Input/output error" in record["error"]
 
 
 def test_finished_script_is_not_cancelled(plain: Plain) -> None:

@@ -540,10 +540,12 @@ class _RunLoop:
             return
         changes = _outcome(active, result)
         log_path, start = self._folder.log_path(index), active.log_start
+        failed = changes["state"] == "failed"
+        why = [lost, error_line(log_path, start, changes["exit_code"])] if failed else []
         changes |= {
             "warnings": our_messages(log_path, start),
             "deprecations": count_deprecations(self._folder.deprecations_path(index)),
-            "error": None if changes["state"] != "failed" else error_line(log_path, start, changes["exit_code"]),
+            "error": "; ".join(filter(None, why)) or None,
         }
         job = self._jobs[index]
         retried = changes["state"] in ("failed", "killed", "timeout") and not self._is_stopping
