@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import difflib
+import functools
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import TracebackType
@@ -365,8 +366,9 @@ class Model:
         feeds, fetches = chosen.tensors(inputs)
         self._prepare(fetches.values(), feeds.values())
         tensor = self.graph.get_tensor_by_name
-        return _RankedBatcher(
-            self._rank_check(feeds.values(), fetches.values()),
+        check = self._rank_check(feeds.values(), fetches.values())
+        make = Batcher if check is None else functools.partial(_RankedBatcher, check)
+        return make(
             self._gs,
             {name: tensor(feed) for name, feed in feeds.items()},
             {name: tensor(fetch) for name, fetch in fetches.items()},
@@ -462,9 +464,9 @@ class Model:
 
 
 class _RankedBatcher(Batcher):
-    """A Batcher that asks a check, if there is one, for the ranks of each request."""
+    """A Batcher that asks a check for the ranks of each request."""
 
-    def __init__(self, check: RankCheck | None, session: Any, feeds: Any, fetches: Any, **options: Any) -> None:
+    def __init__(self, check: RankCheck, session: Any, feeds: Any, fetches: Any, **options: Any) -> None:
         super().__init__(session, feeds, fetches, **options)
         self._check = check
         self._open = [index for index, feed in enumerate(feeds.values()) if feed.shape.rank is None]
@@ -474,7 +476,7 @@ class _RankedBatcher(Batcher):
     ) -> tuple[Rows, float | None]:
         rows, deadline_secs = super()._read(args, named, deadline_secs)
         given = dict(zip(rows.given, rows.values, strict=True))
-        if self._check and given.keys() >= set(self._open):
+        if given.keys() >= set(self._open):
             names = [self._call.names[index] for index in self._open]
             self._check.require(names, [given[index] for index in self._open])
         return rows, deadline_secs
