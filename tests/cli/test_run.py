@@ -142,6 +142,8 @@ def test_terminal_that_goes_away(plain: Plain, seen: bytes) -> None:
         assert process.wait(DEADLINE) == 1
     (record,) = json.loads(Path(plain.folder, "run", "jobs.json").read_text("utf-8"))
     assert record["state"] == "failed" and "the output could not be written: Input/output error" in record["error"]
+    if seen == b"starting":  # later, what the script says of it is lost with the terminal, its stderr
+        assert b"Error" in plain.log()
 
 
 def test_finished_script_is_not_cancelled(plain: Plain) -> None:
