@@ -533,13 +533,14 @@ def test_programs_that_end(tmp_path: Path) -> None:
         for thread in threads: thread.start()
         for thread in threads: thread.join()
         session.close()
+        from tf1sessions.errors import DeadlockError
         one, other, meet = threading.Lock(), threading.Lock(), threading.Barrier(2)
         def wait(first, second):
             with first:
                 meet.wait()
                 try:
                     second.acquire()
-                except Exception:  # a DeadlockError in one of the two
+                except DeadlockError:  # in one of the two
                     return
                 second.release()
         threads = [threading.Thread(target=wait, args=locks) for locks in ((one, other), (other, one))]
