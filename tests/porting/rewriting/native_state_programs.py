@@ -513,11 +513,13 @@ STATE_PROGRAMS = {
         def train():
             print(*sess.run([a, b, c]))
             for _ in range(2):
-                print(sess.run([train_op, loss])[1])
+                print(sess.run(loss))
+                sess.run(train_op)
 
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
-            print(sess.run([train_op, loss])[1])
+            print(sess.run(loss))
+            sess.run(train_op)
             full.save(sess, os.path.join(folder, 'full'))
             one.save(sess, os.path.join(folder, 'one'))
             pair.save(sess, os.path.join(folder, 'pair'))
