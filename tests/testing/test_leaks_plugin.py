@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tf1sessions.testing.leak_origins import origin, program_line
 from tf1sessions.testing.leaks import KINDS
 
 pytest_plugins = ["pytester"]
@@ -51,6 +52,14 @@ def test_leaks_fail_tests(pytester: pytest.Pytester) -> None:
             assert re.search(rf"^(left )?{kind}: ", text, re.MULTILINE), text
             assert _lines(source, name, path) & set(re.findall(r"made at (\S+) in ", text)), text
     assert kinds == set(KINDS)
+
+
+def test_a_script_that_starts_pytest_is_not_the_program() -> None:
+    """As an IDE's runner: what fixtures of ours make would else be the program's, and left by each test."""
+    names = {"__name__": pytest.Session.__module__, "origin": origin, "program_line": program_line}
+    exec(compile("found = origin().line, program_line()", pytest.__file__, "exec"), names)  # in which this test is it
+    assert names["found"] == (None, None)
+    assert origin().line is not None and program_line() is not None
 
 
 def _lines(source: str, test: str, path: Path) -> set[str]:

@@ -35,6 +35,8 @@ _OURS = tuple(
     for path in (sysconfig.get_path("scripts"), os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 )
 _TESTING = __name__.rpartition(".")[0]
+#: Runs the tests: what is outside of it on a stack has started pytest, as an IDE's runner does, and is not the program.
+_SESSION = "_pytest.main"
 
 #: The classes of owners.
 owner_types: list[type] = []
@@ -106,6 +108,8 @@ def origin() -> Origin:
             elif through is None:
                 alone = alone or frame
         name = frame.f_globals.get("__name__", "")
+        if name == _SESSION:
+            break
         if _is_installed(code.co_filename) and not name.startswith(_TESTING):
             packages.add(name.partition(".")[0])
         if id(code) in _owner_code:
@@ -118,7 +122,7 @@ def origin() -> Origin:
 def program_line() -> Line | None:
     """Return the program's innermost line on the calling thread's stack."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+    while frame is not None and frame.f_globals.get("__name__") != _SESSION:
         if is_program(frame.f_code.co_filename):
             return frame.f_code, frame.f_lineno
         frame = frame.f_back
