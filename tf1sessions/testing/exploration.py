@@ -273,16 +273,11 @@ class OrdersOf:
         """Put all in place that orders need, while this lasts."""
         state, collects = random.getstate(), gc.isenabled()
         gc.disable()  # finalizers would use locks at any step
-        freezes = not gc.get_freeze_count()
-        if freezes:
-            gc.freeze()  # collecting is for what orders leave
         try:
             with cooperative():
                 yield
         finally:
             random.setstate(state)
-            if freezes:
-                gc.unfreeze()
             if collects:
                 gc.enable()
 
@@ -373,7 +368,7 @@ class OrdersOf:
     def order(self, strategy: Strategy, *, with_places: bool = False) -> Outcome:
         """Run one order."""
         if self._run % _COLLECTING == _COLLECTING - 1:
-            gc.collect()
+            gc.collect(1)  # what orders have left: nothing grows old while the collector is off
         random.seed(self._seed)
         scheduler = Scheduler(strategy, self._max_steps, with_places=with_places, tried=self._tried)
         detector = RaceDetector(VectorClocks(), self._ignore, suppressions=self.suppressions)
