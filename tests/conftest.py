@@ -194,6 +194,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fails a test module that leaves a process, a non-daemon thread or a temporary folder behind, naming it."""
+    gc.freeze()  # TensorFlow may have been imported since, and each of the module's collections would look through it
     before = Alive.now()
     yield
     if warm_servers := sys.modules.get("tf1sessions.pools.warm_servers"):  # they would last as long as the session

@@ -179,8 +179,16 @@ def _tree(source: str) -> ast.Module:
     return ast.parse(source)
 
 
+@functools.cache
+def _all_nodes(source: str) -> list[ast.AST]:
+    return list(ast.walk(_tree(source)))
+
+
 def _is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in (
+        getattr(node.test, "id", ""),
+        getattr(node.test, "attr", ""),
+    )
 
 
 def _nodes(tree: ast.AST, late: bool = True, types: bool = False) -> Iterable[ast.AST]:
@@ -396,7 +404,7 @@ VAGUE_OPENING = re.compile(r"(What|Who|How|It|The same|Which|Where|Why|That|Thos
 def vague_docstrings(source: str) -> list[str]:
     """The first lines of docstrings that begin as :data:`VAGUE_OPENING`."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    texts = (ast.get_docstring(node) or "" for node in ast.walk(_tree(source)) if isinstance(node, documented))
+    texts = (ast.get_docstring(node) or "" for node in _all_nodes(source) if isinstance(node, documented))
     return [text.partition("\n")[0] for text in texts if VAGUE_OPENING.match(text)]
 
 
@@ -411,7 +419,7 @@ PRIVATE_IN_TENSORFLOW = {"_FlagValues", "_MklConv2D"}
 
 def private_names_in_texts(source: str) -> set[str]:
     """The private classes, and private functions with their brackets, that docstrings and comments name."""
-    nodes = [node.value for node in ast.walk(_tree(source)) if isinstance(node, ast.Expr)]
+    nodes = [node.value for node in _all_nodes(source) if isinstance(node, ast.Expr)]
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     texts += re.findall(r"#[: ](.*)", source)
     return set(re.findall(r"(?<![\w.])(?:_[A-Z]\w*[a-z]\w*|_[a-z]\w*(?=\(\)))", "\n".join(texts)))
@@ -420,7 +428,7 @@ def private_names_in_texts(source: str) -> set[str]:
 def test_private_names_in_texts_are_those_of_the_code() -> None:
     used = set()
     for module in MODULES:
-        nodes = list(ast.walk(_tree(module.source)))
+        nodes = _all_nodes(module.source)
         used |= {getattr(node, key) for node in nodes for key in ("name", "id", "attr", "arg") if hasattr(node, key)}
     stale = {module.name: private_names_in_texts(module.source) - used - PRIVATE_IN_TENSORFLOW for module in MODULES}
     assert {name: names for name, names in stale.items() if names} == {}
@@ -469,7 +477,7 @@ LONGER_FILES = {"tf1sessions.porting.recorder"}  # is copied as one file to wher
 def long_functions(source: str) -> list[str]:
     """Names the functions that have more lines than :data:`LONGEST_FUNCTION`."""
     found = []
-    for node in ast.walk(_tree(source)):
+    for node in _all_nodes(source):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or 0) - node.lineno + 1
             if ast.get_docstring(node) is not None:
@@ -493,7 +501,7 @@ def nesting(node: ast.AST) -> int:
 
 def deep_functions(source: str) -> list[str]:
     """Names the functions whose blocks are nested more deeply than :data:`DEEPEST_NESTING`."""
-    functions = (node for node in ast.walk(_tree(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    functions = (node for node in _all_nodes(source) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     return [node.name for node in functions if nesting(node) > DEEPEST_NESTING]
 
 
@@ -589,7 +597,7 @@ def test_files_and_classes_that_the_architecture_page_names_are_there() -> None:
 def members_of(source: str) -> set[str]:
     """The methods and attributes of the classes of a module, as ``Class.member``."""
     found = set()
-    for kind in (node for node in ast.walk(_tree(source)) if isinstance(node, ast.ClassDef)):
+    for kind in (node for node in _all_nodes(source) if isinstance(node, ast.ClassDef)):
         names = {node.id for node in _nodes(kind, late=False) if isinstance(node, ast.Name)}  # run = run
         for node in ast.walk(kind):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -972,7 +980,7 @@ def test_no_wait_of_ours_ends_at_once_where_a_program_replaces_time_sleep() -> N
     found = set()
     for module in MODULES:
         if not module.name.startswith(("tf1sessions.estimator.", "tf1sessions.contrib.")):
-            nodes = (node for node in ast.walk(_tree(module.source)) if isinstance(node, ast.Attribute))
+            nodes = (node for node in _all_nodes(module.source) if isinstance(node, ast.Attribute))
             if any(ast.unparse(node) == "time.sleep" for node in nodes):
                 found.add(module.name)
     assert found == SLEEPS_BY_ATTRIBUTE

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from test_plugin import program, run
+from test_plugin import program, run, warm_pytest
+
+__all__ = ["warm_pytest"]
 
 pytest_plugins = ["pytester"]
 
@@ -18,6 +20,7 @@ _EXPECTED = {
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_pytest")
 def test_by_the_marker(pytester: pytest.Pytester) -> None:
     program(pytester, "each_thread")
     done = run(pytester, "-p", "no:xdist")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,14 +34,39 @@ class Run:
     ret: int
 
 
+#: Asks the server of warm.py for a pytest.
+_CLIENT = """
+import sys
+sys.path.insert(0, {folder!r})
+import warm_client
+sys.exit(warm_client.ask({address!r}, {code!r}, {report!r}))
+"""
+_PYTEST = """
+import os, sys
+sys.path[1:1] = os.environ["PYTHONPATH"].split(os.pathsep)
+import pytest
+sys.exit(pytest.main())
+"""
+
+
+@pytest.fixture
+def warm_pytest(warm_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets :func:`run` start pytests that have TensorFlow already, in tests that are not about how it is imported."""
+    monkeypatch.setenv("TF1SESSIONS_TEST_SERVER", warm_address)
+
+
 def run(pytester: pytest.Pytester, *args: str, timeout: float = 150.0) -> Run:
     """A pytest in a process of its own."""
-    report = pytester.path / "report.xml"
+    report, start = pytester.path / "report.xml", ["-mpytest", f"--basetemp={pytester.path / 'temporary'}"]
     settings = ["-p", "no:cacheprovider", "-o", "junit_logging=no", f"--junitxml={report}", "-p", "seldom_collecting"]
+    if address := os.environ.get("TF1SESSIONS_TEST_SERVER"):
+        start[0] = str(pytester.path / "client.py.txt")
+        code = _CLIENT.format(folder=str(HERE.parent), address=address, code=_PYTEST, report=os.devnull)
+        Path(start[0]).write_text(code, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         for folder in (HERE.parent, HERE):  # where that plugin is, and what it needs
             patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
-        done = pytester.runpytest_subprocess(*settings, *args, timeout=timeout)
+        done = pytester.run(sys.executable, *start, *settings, *args, timeout=timeout)
     outcomes: dict[str, str] = {}
     texts: dict[str, str] = {}
     for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
@@ -85,6 +111,7 @@ def in_order(text: str, parts: list[str]) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_pytest")
 def test_fixtures_and_marker(pytester: pytest.Pytester) -> None:
     """Each test of plugin_checks.py says in its name how it ends."""
     program(pytester, "checks")
@@ -378,6 +405,7 @@ _OPTIONS_TEST = """
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_pytest")
 def test_options(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(_OPTIONS_TEST)
     options = ["--tf1-seed=17", "--tf1-threads=3", "--tf1-iterations=4", "--tf1-switch-interval=0.002"]
@@ -392,6 +420,7 @@ def test_options(pytester: pytest.Pytester) -> None:
     assert "Timeout (>2" in done.texts["test_timeout"] and "left sessions" in done.texts["test_leak"]
 
 
+@pytest.mark.usefixtures("warm_pytest")
 def test_settings_in_a_file(pytester: pytest.Pytester) -> None:
     """The command line wins; and what is not set is as it was. Nothing of it needs TensorFlow."""
     pytester.makepyprojecttoml(
@@ -496,6 +525,7 @@ def test_every_test_in_threads(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_pytest")
 def test_races_in_every_test(pytester: pytest.Pytester) -> None:
     """And locks are watched for the modules alone that ask for it."""
     pytester.makepyfile(
