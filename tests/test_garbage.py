@@ -7,7 +7,7 @@ import subprocess
 import sys
 import weakref
 
-from tf1sessions.garbage import settle
+from tf1sessions.garbage import collector_paused, settle
 
 
 class _Cycle:
@@ -25,6 +25,20 @@ def test_what_stays_is_left_out_until_the_next_time() -> None:
         assert gone() is not None, "a collection looks at what is left out"
         settle()
         assert gone() is None, "garbage that was left out is never freed"
+    finally:
+        gc.unfreeze()
+
+
+def test_what_was_made_in_a_pause_is_old() -> None:
+    gc.unfreeze()
+    try:
+        with collector_paused(make_old=True):
+            made = [_Cycle()]
+        assert any(each is made for each in gc.get_objects(generation=2))
+        gc.freeze()
+        with collector_paused(make_old=True):
+            pass
+        assert gc.get_freeze_count() > 1000, "what was frozen is not"
     finally:
         gc.unfreeze()
 

@@ -30,11 +30,15 @@ def settle() -> None:
 
 
 @contextlib.contextmanager
-def collector_paused() -> Iterator[None]:
+def collector_paused(make_old: bool = False) -> Iterator[None]:
     """Pause Python's garbage collector while objects are made that stay: it would look at them again and again.
 
     Where it is off already, it stays off. Safe from any thread: if several pause it at once, the first to do so turns
     it on again, for the others a little early.
+
+    Args:
+        make_old: Whether all objects are old ones afterwards. Else the next three collections look at what was made.
+            Not where the program has frozen objects, which stay frozen; to find that out takes 60 ns for each of them.
 
     Example:
         >>> import gc
@@ -51,4 +55,7 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            if make_old and not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

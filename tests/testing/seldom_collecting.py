@@ -9,3 +9,8 @@ from collector import THRESHOLDS
 
 gc.set_threshold(*THRESHOLDS)
 atexit.register(gc.freeze)  # else Python looks through all that TensorFlow made as it ends
+
+
+def pytest_sessionfinish() -> None:
+    """Else pytest looks ten times for what may tell of errors as it is freed."""
+    gc.freeze()
