@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from pages import NOTES, RUN_BLOCKS, blocks, links, option_names, outputs_that_differ, prose, table
 from support import PACKAGE, ROOT, PythonRun
+from warm import script_address, starting_warm
 
 from tf1sessions.cli.main import cli
 from tf1sessions.doctor import machine
@@ -79,8 +80,17 @@ def test_index_names_every_page_in_order() -> None:
     assert {page.name for page in NOTES.glob("*.md")} == {*reported, "README.md"}
 
 
+__all__ = ["script_address"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def addresses(warm_address: str, script_address: str) -> list[str]:
+    """Of servers that have TensorFlow; they are there before what a module leaves is looked for."""
+    return [warm_address, script_address]
+
+
 # Page 1 installs the TF1 face in its first block, and page 2 is about programs in such a process. Page 7 settles what
-# its process gets.
+# its process gets, and page 17 which Keras, before TensorFlow is imported.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
@@ -94,7 +104,10 @@ def test_index_names_every_page_in_order() -> None:
     ],
     ids=["scripts", "library", "machine", "leaving", "serving", "strategies"],
 )
-def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun]) -> None:
+def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun], request: pytest.FixtureRequest) -> None:
+    if SHARING not in pages and STRATEGIES not in pages:
+        address = "script_address" if RUNNING in pages else "warm_address"
+        run_python = starting_warm(run_python, request.getfixturevalue(address))
     code = [block for page in pages for block in blocks(page, "python")]
     assert {Path(block.page).name for block in code} == {page.name for page in pages}
     done = run_python(RUN_BLOCKS, json.dumps([[block.page, block.line, block.text] for block in code]), deadline=150)
