@@ -213,7 +213,20 @@ WRONG = ("", "in the order 'C2 B' it raises ValueError: x\n  C starts at train.p
 
 def test_an_order_that_goes_wrong(explored: Callable[..., list[tuple[Any, ...]]]) -> None:
     calls = explored(*WRONG)
-    done = call("--explore", "9", "--ignore", "deadlock", "--time-limit", "5", "train.py", "--", "--steps", "a b")
+    done = call(
+        "--explore",
+        "9",
+        "--ignore",
+        "deadlock",
+        "--ignore",
+        "run after close",
+        "--time-limit",
+        "5",
+        "train.py",
+        "--",
+        "--steps",
+        "a b",
+    )
     assert (done.exit_code, done.stderr) == (1, "")
     assert done.stdout.splitlines()[1:] == [
         "goes wrong in the order 'C2 B' it raises ValueError: x",
@@ -223,7 +236,13 @@ def test_an_order_that_goes_wrong(explored: Callable[..., list[tuple[Any, ...]]]
     ]
     ((job, orders, options),) = calls
     assert (job.shown, job.args, orders) == ("train.py", ("--steps", "a b"), 9)
-    expected = {"replay": None, "ignore": [Kind.DEADLOCK], "suppressions": (), "time_limit": 5.0, "stdio": (0, 1, 2)}
+    expected = {
+        "replay": None,
+        "ignore": [Kind.DEADLOCK, Kind.CLOSED],
+        "suppressions": (),
+        "time_limit": 5.0,
+        "stdio": (0, 1, 2),
+    }
     assert options == expected | {"fail_on": "hazards"}
 
 

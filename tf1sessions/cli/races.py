@@ -30,10 +30,17 @@ __all__ = ["races"]
 
 _COLOURS = dict(zip(LEVELS, ("red", "yellow", "blue"), strict=True))
 _LOST = "The program may have replaced a function of Python's, closed files that it did not open, or filled the disk."
-_KINDS = {kind.value.replace(" ", "-"): kind for kind in Kind}
 
 
-@click.command(cls=ProgramsCommand, context_settings=CONTEXT_SETTINGS)
+def _dashed(kind: str) -> str:
+    return kind.replace(" ", "-")
+
+
+_KINDS = {_dashed(kind.value): kind for kind in Kind}
+
+
+# a kind may be given as reports print it, with spaces
+@click.command(cls=ProgramsCommand, context_settings={**CONTEXT_SETTINGS, "token_normalize_func": _dashed})
 @click.argument("scripts", nargs=-1, metavar="SCRIPT")
 @click.option("-m", "module", metavar="MODULE", help="A module instead, as python -m takes it.")
 @setting_option(
