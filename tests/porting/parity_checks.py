@@ -444,6 +444,9 @@ def check_given_inputs() -> None:
     with zipfile.ZipFile("vast.npz", "w") as archive, archive.open("x.npy", "w") as member:
         np.lib.format.write_array_header_1_0(member, {"descr": "<f4", "fortran_order": False, "shape": (10**14, 3)})
     refused("'vast.npz' cannot be read", path, path, inputs="vast.npz")
+    with zipfile.ZipFile("void.npz", "w") as archive, archive.open("x.npy", "w") as member:
+        np.lib.format.write_array_header_1_0(member, {"descr": "|S0", "fortran_order": False, "shape": (2**40,)})
+    refused("'void.npz' cannot be read: x claims 1099511627776 elements", path, path, inputs="void.npz")
     np.savez("twice.npz", **{"x": np.ones((2, 4)), "x:0": np.zeros((2, 4))})
     refused("the input 'x' is given twice, once as 'x:0'", path, path, inputs="twice.npz")
     np.save("one.npy", np.ones(3))
