@@ -264,8 +264,8 @@ class GraphSession:
             return ConcurrentGraphError(
                 f"a `with` block of {self.name} ends in {threading.current_thread().name}, which began none",
                 where="with",
-                next_step="The session is closed; in the thread that began the block, it stays the default. A generator "
-                "with such a block ends in any thread if it is left to the garbage collector: close() it.",
+                next_step="The session is closed; in the thread that began the block, it stays the default. A "
+                "generator with such a block ends in any thread if it is left to the garbage collector: close() it.",
             )
         defaults = ((private.ops._default_graph_stack.stack, self.graph),)
         defaults += ((private.stack._default_session_stack.stack, self.session),)
