@@ -267,8 +267,10 @@ class GraphSession:
                 next_step="The session is closed; in the thread that began the block, it stays the default. A "
                 "generator with such a block ends in any thread if it is left to the garbage collector: close() it.",
             )
-        defaults = ((private.ops._default_graph_stack.stack, self.graph),)
-        defaults += ((private.stack._default_session_stack.stack, self.session),)
+        defaults: list[tuple[list[Any], Any]] = [
+            (private.ops._default_graph_stack.stack, self.graph),
+            (private.stack._default_session_stack.stack, self.session),
+        ]
         before = [sum(each is own for each in stack) for stack, own in defaults]
         try:
             self._stack().pop().__exit__(kind, error, trace)
