@@ -9,15 +9,17 @@ import contextlib
 import errno
 import os
 import stat
+import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO
 
 __all__ = [
     "NOT_ARRAYS",
     "open_own",
     "open_regular",
+    "read_array",
     "read_whole",
     "remove_folder",
     "temporary_folder",
@@ -27,11 +29,25 @@ __all__ = [
 
 #: What ``np.load`` raises of a file that is no archive of arrays, or a damaged one, which may claim any size.
 NOT_ARRAYS = (
-    ValueError, KeyError, TypeError, OSError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error
+    ValueError, KeyError, TypeError, OSError, EOFError, MemoryError, NotImplementedError, SyntaxError, RecursionError,
+    tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 #: The most bytes that are read, where the caller says nothing: no program, table or description is longer.
 MOST_BYTES = 64 << 20
 _PIECE = 1 << 20
+
+
+def read_array(archive: Mapping[str, Any], name: str) -> Any:
+    """Read an array of what ``np.load`` gave of an archive.
+
+    Raises:
+        ValueError: It claims elements of no bytes. Any number of them fits into a file, and each takes time or memory.
+        Exception: Another of :data:`NOT_ARRAYS`.
+    """
+    found = archive[name]
+    if getattr(found, "size", 0) and not found.nbytes:  # NumPy gives bytes for what is no array
+        raise ValueError(f"{name} claims {found.size} elements without a byte")
+    return found
 
 
 def open_own(path: str | os.PathLike[str], flags: int) -> int:

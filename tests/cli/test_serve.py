@@ -22,7 +22,8 @@ FROZEN = ROOT / "tests" / "golden" / "data" / "models" / "frozen.pb"
 
 
 @pytest.mark.slow
-def test_serves_until_a_signal(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [[signal.SIGTERM], [signal.SIGHUP, signal.SIGHUP]], ids=["SIGTERM", "SIGHUP"])
+def test_serves_until_a_signal(sent: list[int], tmp_path: Path) -> None:
     with open(tmp_path / "stderr", "w") as stderr:
         process = subprocess.Popen(
             [sys.executable, "-m", "tf1sessions", "serve", f"named={FROZEN}", "--port", "0"],
@@ -30,6 +31,7 @@ def test_serves_until_a_signal(tmp_path: Path) -> None:
             stderr=stderr,
             text=True,
             cwd=tmp_path,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as the shell does behind `&` in a script
         )
     try:
         assert process.stdout is not None
@@ -39,7 +41,12 @@ def test_serves_until_a_signal(tmp_path: Path) -> None:
         connection.request("GET", "/v1/models/named")
         answer = json.loads(connection.getresponse().read())
         assert answer["model_version_status"][0]["state"] == "AVAILABLE"
-        process.send_signal(signal.SIGTERM)
+        if sys.platform == "linux":
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            ignored = int(status.partition("SigIgn:")[2].split()[0], 16)
+            assert ignored & 1 << (signal.SIGINT - 1)
+        for signum in sent:
+            process.send_signal(signum)
         assert process.wait(60) == 0
         assert process.stdout.read() == "Stopped.\n"
     finally:

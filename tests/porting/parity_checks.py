@@ -22,7 +22,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import tf1sessions as t1
 from tf1sessions import porting
-from tf1sessions.errors import ModelError, UnsafeModelError, UsageError
+from tf1sessions.errors import ConversionError, ModelError, UnsafeModelError, UsageError
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.porting import Comparison, Tolerance, verify
 from tf1sessions.porting.parity import views
@@ -184,6 +184,38 @@ def check_tables_of_a_saved_model_of_tensorflow_2() -> None:
             assert "--allow-op InitializeTableFromTextFileV2" in str(error), error
         else:
             raise AssertionError(change.__name__)
+
+
+def check_models_whose_outputs_wait_for_a_queue() -> None:
+    """Nobody could fill it: refused, where TensorFlow waits for ever. A queue that the model fills is none such."""
+
+    def served(output: Callable[[Any, Any], Any]) -> str:
+        folder = f"served{next(_numbers)}"
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = tf.placeholder(tf.float32, [2], name="x")
+            y = tf.identity(output(x, tf.FIFOQueue(5, tf.float32, [[2]], name="queue")), name="y")
+            tf.saved_model.simple_save(session, folder, {"x": x}, {"y": y})
+        return folder
+
+    def filled(x: Any, queue: Any) -> Any:
+        with tf.control_dependencies([queue.enqueue([x])]):
+            return queue.dequeue()
+
+    def closed_in_a_branch(x: Any, queue: Any) -> Any:
+        return tf.cond(tf.reduce_sum(x) > 1e9, queue.dequeue, lambda: x)
+
+    path = served(lambda x, queue: x + queue.dequeue(name="take"))
+    said = refused("the signature 'serving_default' waits for 'take' (QueueDequeueV2)", path, path)
+    assert path in said and "--input take:0" in said
+    for output in (filled, closed_in_a_branch):
+        path = served(output)
+        assert verify(path, path).equal, output
+    try:
+        porting.convert(served(lambda x, queue: x + queue.dequeue(name="take")), f"out{next(_numbers)}")
+    except ConversionError as error:
+        assert "'take'" in str(error) and "inputs=['take:0']" in str(error), error
+    else:
+        raise AssertionError("it was not refused")
 
 
 def check_a_damaged_saved_model_of_tensorflow_2() -> None:
@@ -444,6 +476,9 @@ def check_given_inputs() -> None:
     with zipfile.ZipFile("vast.npz", "w") as archive, archive.open("x.npy", "w") as member:
         np.lib.format.write_array_header_1_0(member, {"descr": "<f4", "fortran_order": False, "shape": (10**14, 3)})
     refused("'vast.npz' cannot be read", path, path, inputs="vast.npz")
+    with zipfile.ZipFile("void.npz", "w") as archive, archive.open("x.npy", "w") as member:
+        np.lib.format.write_array_header_1_0(member, {"descr": "|S0", "fortran_order": False, "shape": (2**40,)})
+    refused("'void.npz' cannot be read: x claims 1099511627776 elements", path, path, inputs="void.npz")
     np.savez("twice.npz", **{"x": np.ones((2, 4)), "x:0": np.zeros((2, 4))})
     refused("the input 'x' is given twice, once as 'x:0'", path, path, inputs="twice.npz")
     np.save("one.npy", np.ones(3))

@@ -325,6 +325,15 @@ def test_runs_of_functions_of_atexit_are_recorded(record: Any, before: str) -> N
     assert sorted(path.name for path in record.folder.iterdir()) == ["home", "scripts", "trace.npz"]
 
 
+def test_a_script_may_run_the_functions_of_atexit_itself(record: Any) -> None:
+    text = RUN + "import atexit\natexit.register(print, 'early')\natexit._run_exitfuncs()\nsess.run('later:0')\n"
+    done = record(text)
+    assert (done.returncode, done.stdout) == (0, "0.0\nearly\n"), done
+    with record.trace() as trace:
+        assert [call.kind.fetches for call in trace.calls] == [("a:0",), ("later:0",)]
+    assert sorted(path.name for path in record.folder.iterdir()) == ["home", "scripts", "trace.npz"]
+
+
 @pytest.mark.parametrize("own", ["None", "lambda *args, **options: 1 / 0", "lambda *args, **options: ['no', 'file']"])
 def test_a_script_may_have_an_open_of_its_own(record: Any, own: str) -> None:
     done = record(f"import builtins\nbuiltins.open = {own}\n" + RUN)

@@ -194,6 +194,29 @@ def test_counts_that_the_file_does_not_have_are_refused(where: str, count: int, 
         edited(tmp_path / "trace.npz", change)
 
 
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ({"descr": "|V0", "fortran_order": False, "shape": (2**40,)}, "1099511627776 elements without a byte"),
+        ("(" * 9000, "cannot be read"),  # NumPy raises what Python's tokenizer does
+    ],
+    ids=["no bytes", "no header"],
+)
+def test_an_array_whose_header_is_damaged_is_refused(header: Any, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.npz"
+    with zipfile.ZipFile(GOLDEN) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            with new.open(name, "w") as member:
+                if name != "series.0.calls.0.npy":
+                    member.write(old.read(name))
+                elif isinstance(header, dict):
+                    np.lib.format.write_array_header_1_0(member, header)
+                else:
+                    member.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    with traces.read(path) as trace, pytest.raises(UsageError, match=f"series.0.calls.0 .*{text}"):
+        trace.columns(trace.series[0])
+
+
 def entries(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The places of all values in an index; of a list the first."""
     if isinstance(value, dict | list):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -140,11 +141,14 @@ def test_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         check_job(Job(script=name))
     Path("folder").mkdir()
     os.mkfifo("fifo.py")
+    with zipfile.ZipFile("program.pyz", "w") as archive:
+        archive.writestr("__main__.py", "print(1)")
     Path("loop.py").symlink_to("loop.py")
     for job, words in [
         (Job(script="none.py"), ["'none.py'", "No such file", str(tmp_path)]),
         (Job(script="folder"), ["'folder'", "a folder", "-m"]),
         (Job(script="fifo.py"), ["'fifo.py'", "not a regular file"]),
+        (Job(script="program.pyz"), ["'program.pyz'", "a zip archive", "__main__.py"]),
         (Job(script="loop.py"), ["'loop.py'", "symbolic links"]),
         (Job(script="good.py/x.py"), ["'good.py/x.py'", "Not a directory"]),
         (Job(script="good.py", cwd="nowhere"), ["nowhere", "does not exist"]),

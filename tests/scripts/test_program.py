@@ -80,6 +80,13 @@ SCRIPTS = {
     "exit_none": "raise SystemExit",
     "exit_true": "import sys; sys.exit(True)",
     "exit_hard": "import os; print('lost', flush=True); os._exit(7)",
+    "exit_hard_at_exit": "import atexit, os; atexit.register(os._exit, 7); print('kept')",
+    "exit_hard_after_exit": "import atexit, os; atexit.register(os._exit, 7); print('kept'); raise SystemExit(3)",
+    "exit_hard_in_thread": """
+        import os, threading
+        threading.Thread(target=lambda: (threading.main_thread().join(), print("lost"), os._exit(7))).start()
+        print("kept")
+    """,
     "at_exit": """
         import atexit, threading, time
         atexit.register(print, "at exit")
@@ -392,6 +399,9 @@ def test_script_sees_what_python_gives(ran):
         ("exit_none", (0, "", "")),
         ("exit_true", (1, "", "")),
         ("exit_hard", (7, "lost\n", "")),
+        ("exit_hard_at_exit", (7, "kept\n", "")),
+        ("exit_hard_after_exit", (7, "kept\n", "")),
+        ("exit_hard_in_thread", (7, "kept\n", "")),
         ("at_exit", (0, "thread\nat exit\n", "")),
         ("killed", (-signal.SIGKILL, "", "")),
         ("empty", (0, "", "")),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -191,6 +193,35 @@ def test_stream_that_was_made_non_blocking(log: int) -> None:
     assert tee.finish() is None
     os.close(to_out)
     assert reader.result() == b"x" * 60_000 + b"y" * 60_000
+
+
+def test_too_few_descriptors_are_an_error_before_anything_is_copied(log: int) -> None:
+    """However many there are: the thread that copies needs no further one."""
+    (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    held = max(int(name) for name in os.listdir("/proc/self/fd"))
+    fillers = [os.open(os.devnull, os.O_RDONLY) for _ in range(held)]  # so that no number below is free
+    last, failed = max(fillers), 0
+    try:
+        for free in range(12):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (last + 1 + free, limits[1]))
+            try:
+                tee = Tee(to_out, to_err, log)
+            except OSError as error:
+                assert error.errno == errno.EMFILE
+                failed += 1
+                continue
+            os.write(tee.stdout, b"%d " % free)
+            assert tee.finish() is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        for each in fillers:
+            os.close(each)
+    for each in (to_out, to_err):
+        os.close(each)
+    assert Reader(out).result() == b"".join(b"%d " % free for free in range(failed, 12))
+    assert Reader(err).result() == b""
+    assert 0 < failed < 12
 
 
 def test_no_descriptor_and_no_thread_is_left(log: int) -> None:

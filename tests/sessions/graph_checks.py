@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gc
 import os
@@ -353,6 +354,44 @@ def check_close_and_with() -> None:
         dead.run(tf.constant(1.0))
     del dead
     gc.collect()
+
+
+def check_with_blocks_that_cross() -> None:
+    """Of threads and of coroutines. The error says so, and the defaults are what they were."""
+    before = tf.get_default_graph()
+    one, two = tf1sessions.GraphSession(name="one"), tf1sessions.GraphSession(name="two")
+
+    async def work(gs: Any, turns: int) -> None:
+        with gs, gs:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+
+    async def in_turns() -> list[Any]:
+        return await asyncio.gather(work(one, 1), work(two, 3), return_exceptions=True)
+
+    error, none = asyncio.run(in_turns())
+    assert isinstance(error, errors.ConcurrentGraphError) and none is None
+    assert "`with` block of one ends before another" in str(error) and "await" in str(error)
+    assert one.closed and two.closed
+    assert tf.get_default_graph() is before and tf.get_default_session() is None
+
+    def steps() -> Any:
+        with tf1sessions.GraphSession(name="three") as gs:
+            yield gs
+
+    started: list[Any] = []
+
+    def begin() -> None:
+        started.append(steps())
+        started.append(next(started[0]))
+
+    in_thread(begin)
+    started[0].close()  # the error is GeneratorExit, and stays that
+    assert started[1].closed
+    entered = tf1sessions.GraphSession(name="four")
+    in_thread(entered.__enter__)
+    error = raises(errors.ConcurrentGraphError, entered.__exit__, None, None, None)
+    assert "block of four ends in MainThread" in str(error) and entered.closed
 
 
 def _leave_by_error() -> None:

@@ -31,6 +31,7 @@ Files::
     static_sizes.py         what a request would fill memory with, by the shapes in its graph
     trial.py                a model tried in a child process, with limits
     model.py                load(), Model
+    starvation.py           outputs that would wait for ever for a queue that nothing fills
     risks.py                operations that touch files, the network, Python
     flops.py                how many floating-point operations a node takes
     shapes.py               the shapes of a graph for one row

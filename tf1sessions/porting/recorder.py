@@ -1562,12 +1562,36 @@ def main(argv=None):
     sys.path[0] = os.path.dirname(os.path.abspath(asked.script))
     _replace_handlers(signal.SIG_DFL, _terminate)
     stop_watching = _watch_signals(lambda signum: _end_unheard(recorder, asked, signum))
-    atexit.register(_end, recorder, asked, stop_watching)  # called after the functions that the program registers
+    at_exit = _AtExit(lambda: _end(recorder, asked, stop_watching))
     try:
         return _record(recorder, asked)
     except KeyboardInterrupt:
         _say("interrupted while the trace was written; there is none.")
         return 130
+    finally:
+        at_exit.program_has_ended()
+
+
+class _AtExit(object):
+    """Calls ``end`` at the end of the process, after the functions that the program gives to atexit.
+
+    A program may run these functions itself, and go on: atexit._run_exitfuncs() calls this one too, and forgets it.
+    """
+
+    def __init__(self, end):
+        self._end = end
+        self._has_ended = self._is_forgotten = False
+        atexit.register(self)
+
+    def __call__(self):
+        if self._has_ended:
+            self._end()
+        self._is_forgotten = True
+
+    def program_has_ended(self):
+        self._has_ended = True
+        if self._is_forgotten:
+            atexit.register(self)
 
 
 def _end(recorder, asked, stop_watching):

@@ -23,6 +23,7 @@ from tf1sessions.errors import ConversionError
 from tf1sessions.files import temporary_folder
 from tf1sessions.models.files import Artifact
 from tf1sessions.models.model import Model
+from tf1sessions.models.starvation import refuse_starved
 from tf1sessions.porting.checkpoints.writing import CheckpointWriter
 from tf1sessions.porting.conversion import Conversion, Proof
 from tf1sessions.porting.modules import GraphModule
@@ -139,8 +140,11 @@ class ReferenceSession:
             model = self._source
         else:
             model = models.enter_context(Model(artifact, allow_ops=self._opened.prepared.allowed, **self._ends()))
-        own = [model.signature.name]
-        return model, answered(model, own if self._own_ends else list(self._opened.prepared.interfaces))
+        names = [model.signature.name] if self._own_ends else list(self._opened.prepared.interfaces)
+        if model is not self._source:
+            for name in names:
+                refuse_starved(model, model.signatures[name])
+        return model, answered(model, names)
 
     def _ends(self) -> dict[str, Any]:
         """Return the arguments of Model for the inputs and outputs that the caller named."""

@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import UsageError
-from tf1sessions.files import NOT_ARRAYS, open_regular
+from tf1sessions.files import NOT_ARRAYS, open_regular, read_array
 from tf1sessions.porting import recorder as _recorder
 from tf1sessions.porting import trace_index
 
@@ -391,7 +391,7 @@ class Trace:
     def _member(self, name: str) -> Any:
         with self._lock:
             try:
-                array = self._file[name]
+                array = read_array(self._file, name)
             except (*NOT_ARRAYS, MemoryError, AttributeError) as error:
                 raise self.damaged(f"is damaged: {name} cannot be read: {error}") from error
         if not isinstance(array, np.ndarray) or not array.ndim:  # NumPy gives bytes for what is no array

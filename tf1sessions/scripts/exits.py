@@ -17,10 +17,21 @@ from ..source import python2
 from ..texts import printable
 from . import frames
 
-__all__ = ["exit_code", "report"]
+__all__ = ["exit_code", "flush", "report"]
 
 _display = sys.__excepthook__  # the program may delete it, as it may sys.excepthook
 _LARGEST = 2**63 - 1  # of a C long, in which Python looks for an exit code
+
+
+def flush() -> None:
+    """Flush stderr and stdout when the program's last line has run, as Python does.
+
+    What it printed then stands before its traceback where both go to one file, and none of it is lost where a thread or
+    a function given to ``atexit`` calls ``os._exit`` later.
+    """
+    for name in ("stderr", "stdout"):
+        with contextlib.suppress(Exception):  # there is no such stream, or it takes no more
+            getattr(sys, name).flush()
 
 
 def exit_code(error: SystemExit) -> int:
@@ -35,7 +46,6 @@ def exit_code(error: SystemExit) -> int:
     if isinstance(code, int):
         number = int.__index__(code)  # whatever a subclass makes of comparisons
         return (number if -_LARGEST - 1 <= number <= _LARGEST else -1) & 0xFF
-    _flush()
     stream = getattr(sys, "stderr", None)
     with contextlib.suppress(BaseException):  # of its __str__, or of a stream of the program's own
         if stream is None:
@@ -52,7 +62,6 @@ def report(error: BaseException) -> int:
         _write(printable(str(error), keep="\n") + "\n")  # found before any line of the program ran
         return 1
     frames.strip(error)
-    _flush()
     if not hasattr(sys, "excepthook"):
         _write("sys.excepthook is missing\n")
         _show(error)
@@ -79,12 +88,6 @@ def report(error: BaseException) -> int:
 def _show(error: BaseException) -> None:
     if getattr(sys, "stderr", None) is not None:
         _display(type(error), error, error.__traceback__)
-
-
-def _flush() -> None:
-    """Flush stdout before stderr, so that lines keep their order where both are one file."""
-    with contextlib.suppress(Exception):  # there is no such stream, or it takes no more
-        sys.stdout.flush()
 
 
 def _write(text: str) -> None:

@@ -13,6 +13,7 @@ import math
 import os
 import re
 import stat
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -309,7 +310,12 @@ def check_job(job: Job) -> None:
             next_step="Save the program in a file; a job may be started more than once.",
         )
     try:
-        with open(job.path, "rb"):
-            pass
+        with open(job.path, "rb") as file:
+            is_archive = zipfile.is_zipfile(file)
     except OSError as error:
         raise ScriptUsageError(f"cannot run {job.script!r}: {error.strerror}") from None
+    if is_archive:
+        raise ScriptUsageError(
+            f"cannot run {job.script!r}: it is a zip archive",
+            next_step="Unpack it, and name the __main__.py in it.",
+        )

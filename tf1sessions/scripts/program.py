@@ -119,7 +119,10 @@ def _run(
     """Run the program and return its exit code."""
     run = {"script": _run_script, "module": _run_module, "notebook": _run_notebook}[program.kind]
     try:
-        run(main, program.path, program.display)
+        try:
+            run(main, program.path, program.display)
+        finally:
+            exits.flush()
     except SystemExit as error:
         return exits.exit_code(error)
     except KeyboardInterrupt as error:

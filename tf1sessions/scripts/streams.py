@@ -68,6 +68,10 @@ class _CopiedStream:
     terminal: bool
     is_line_begun: bool = False  # what was copied last did not end a line
 
+    def close(self) -> None:
+        os.close(self.inner)
+        os.close(self.outer)
+
 
 class Tee:
     """Copies a job's stdout and stderr to the caller's, and both to the log.
@@ -89,12 +93,19 @@ class Tee:
         self._log = log
         self._log_error: OSError | None = None
         self.stream_error: OSError | None = None
-        out = _open_channel(stdout)
-        err = out if os.path.samestat(os.fstat(stdout), os.fstat(stderr)) else _open_channel(stderr)
+        with contextlib.ExitStack() as on_failure:  # each takes descriptors, of which there may be too few
+            out = _open_channel(stdout)
+            on_failure.callback(out.close)
+            err = out
+            if not os.path.samestat(os.fstat(stdout), os.fstat(stderr)):
+                err = _open_channel(stderr)
+                on_failure.callback(err.close)
+            self._selector = on_failure.enter_context(selectors.DefaultSelector())
+            self._over, self._say_over = os.pipe()
+            on_failure.pop_all()
         self.stdout, self.stderr = out.inner, err.inner
         self._channels = [out] if err is out else [out, err]
         self._err = err
-        self._over, self._say_over = os.pipe()
         self._ended = threading.Event()
         self._copied = False
         self._lock = threading.Lock()  # held while descriptors of the job's side are used or closed
@@ -146,7 +157,7 @@ class Tee:
     def _pump(self) -> None:
         """The thread: copies until the job is over and nothing is left in its streams."""
         try:
-            with selectors.DefaultSelector() as selector:
+            with self._selector as selector:
                 self._copy_all(selector)
             self._copied = True
         finally:

@@ -114,11 +114,11 @@ class HttpServer:
         self._loop_lock = threading.Lock()  # so that no stop reaches a loop that has just been closed
 
     def run(self, stopping: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
-        """Serve until :meth:`stop`, or with ``signals`` until SIGTERM or SIGINT.
+        """Serve until :meth:`stop`, or with ``signals`` until SIGTERM, SIGINT or SIGHUP.
 
         Args:
             stopping: Called when the stop begins, in the event loop.
-            signals: Whether the two signals stop it; in the main thread only.
+            signals: Whether these signals stop it, if they are not ignored; in the main thread only.
         """
         asyncio.run(self._serve(stopping, signals))
 
@@ -135,11 +135,15 @@ class HttpServer:
                 stopping()
             self._server.should_exit = True
 
+        def hang_up() -> None:
+            if not self._server.should_exit:  # a closed terminal sends several
+                stop()
+
         self._stop = stop
         self._loop.set_exception_handler(self._on_loop_error)
-        if signals:
-            for signum in (signal.SIGTERM, signal.SIGINT):
-                self._loop.add_signal_handler(signum, stop)
+        for signum, end in {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: hang_up}.items():
+            if signals and signal.getsignal(signum) is not signal.SIG_IGN:
+                self._loop.add_signal_handler(signum, end)
         try:
             await self._server._serve(self._listeners)
         finally:

@@ -127,7 +127,7 @@ class Server:
 
         Args:
             started: Called when requests can be answered.
-            signals: Whether SIGTERM and SIGINT stop it; in the main thread only.
+            signals: Whether SIGTERM, SIGINT and SIGHUP stop it, if they are not ignored; in the main thread only.
             own_process: Whether there is nothing else in this process, whose garbage may be collected as is good for
                 requests: :func:`~tf1sessions.garbage.settle`.
 

@@ -20,8 +20,8 @@ from types import TracebackType
 from typing import Any
 
 from tf1sessions import forks
-from tf1sessions.errors import ClosedError, ConfigError
-from tf1sessions.runtime import tf
+from tf1sessions.errors import ClosedError, ConcurrentGraphError, ConfigError
+from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.calls import CompiledCall, Session
 from tf1sessions.sessions.checkpoint_paths import plain_path
 from tf1sessions.sessions.config import SessionConfig
@@ -239,17 +239,53 @@ class GraphSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        crossed = None
         try:
-            self._stack().pop().__exit__(kind, error, trace)
+            crossed = self._leave(kind, error, trace)
         finally:
             if not self._stack():
                 self.close()
+        if crossed is not None:
+            if kind is None:
+                raise crossed
+            logger.warning("%s", crossed)  # the error that ends the block is the program's own
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "sealed" if self.sealed else "open"
         return f"<GraphSession {self.name!r} {state}, {len(self.graph.get_operations())} operations>"
 
     # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _leave(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> ConcurrentGraphError | None:
+        """Ends this thread's innermost block, and returns what is wrong with its being the one that ends."""
+        if not self._stack():
+            return ConcurrentGraphError(
+                f"a `with` block of {self.name} ends in {threading.current_thread().name}, which began none",
+                where="with",
+                next_step="The session is closed; in the thread that began the block, it stays the default. A "
+                "generator with such a block ends in any thread if it is left to the garbage collector: close() it.",
+            )
+        defaults: list[tuple[list[Any], Any]] = [
+            (private.ops._default_graph_stack.stack, self.graph),
+            (private.stack._default_session_stack.stack, self.session),
+        ]
+        before = [sum(each is own for each in stack) for stack, own in defaults]
+        try:
+            self._stack().pop().__exit__(kind, error, trace)
+        except AssertionError:  # TensorFlow's: it then leaves its default where it is
+            for (stack, own), count in zip(defaults, before, strict=True):
+                found = [index for index, each in enumerate(stack) if each is own]
+                if len(found) == count:
+                    del stack[found[-1]]
+            return ConcurrentGraphError(
+                f"a `with` block of {self.name} ends before another that was begun in it, in the same thread",
+                where="with",
+                next_step="Coroutines that take turns do that: have no `await` in the block. Use "
+                "`with gs.as_default():` where they build, and close().",
+            )
+        return None
 
     def _stack(self) -> list[contextlib.ExitStack]:
         found: list[contextlib.ExitStack] | None = getattr(self._stacks, "entered", None)

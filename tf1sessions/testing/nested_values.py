@@ -114,7 +114,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         with files.open_regular(path) as opened, np.load(opened, allow_pickle=False) as file:
-            return {key.removeprefix("leaf "): file[key] for key in file.files}
+            return {key.removeprefix("leaf "): files.read_array(file, key) for key in file.files}
     except FileNotFoundError as error:
         raise UsageError(
             f"there is no file {os.fspath(path)}",

@@ -65,7 +65,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             found = np.load(file, allow_pickle=False)
             if isinstance(found, np.ndarray):
                 raise UsageError(f"{where} is one array", where="inputs=", next_step="Save it with np.savez.")
-            return {name: array(found[name]) for name in found.files}
+            return {name: array(files.read_array(found, name)) for name in found.files}
     except OSError as error:
         raise UsageError(f"the inputs {where!r} cannot be read: {error.strerror or error}", where="inputs=") from error
     except files.NOT_ARRAYS as error:

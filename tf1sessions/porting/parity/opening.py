@@ -14,6 +14,7 @@ from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.model import Model, load
 from tf1sessions.models.prepared import refuse
 from tf1sessions.models.risks import asset_arguments, risky
+from tf1sessions.models.starvation import refuse_starved
 from tf1sessions.porting.parity import functions
 from tf1sessions.porting.parity.artifacts import ArtifactSide
 from tf1sessions.porting.parity.callables import CallableSide, imported
@@ -97,6 +98,7 @@ def _of_path(
     named = [names.get(name, name) if role == "right" else name for name in outputs]
     without_names = named and not read(path).signatures
     model = load(path, signature=signature, outputs=named if without_names else None, allow_ops=allow_ops)
+    refuse_starved(model, model.signature)
     return ArtifactSide(model, path)
 
 
