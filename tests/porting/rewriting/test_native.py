@@ -212,6 +212,20 @@ REFUSED = {
     "averages = tf.train.ExponentialMovingAverage(0.9)\nupdate = averages.apply([w])\n"
     "saver = tf.train.Saver(averages.variables_to_restore())\n"
     + RUN: "Averages of variables are restored from a file that may be of TensorFlow 1",
+    RUN + "    print(sess.run([y, w.initializer], {x: [[1, 2]]}))\n": (
+        "A request runs an initializer, and fetches something else"
+    ),
+    "slope = tf.gradients(y, w)[0]\ncurve = tf.gradients(tf.square(slope), w)\n"
+    + RUN.replace("y,", "curve,"): "Gradients are taken of what is computed of gradients of variables",
+    "saver = tf.train.Saver()\n" + RUN + "    saver.save(sess, 'm')\n    print(saver.last_checkpoints)\n": (
+        "A saver is handed about"
+    ),
+    "rows = tf.data.Dataset.from_tensor_slices(x).make_initializable_iterator()\n"
+    "z = tf.layers.dense([rows.get_next()], 1)\nsaver = tf.train.Saver()\n"
+    + RUN
+    + "    saver.save(sess, 'm')\n    sess.run(rows.initializer, {x: [[1, 2]]})\n    print(sess.run(z))\n": (
+        "A checkpoint is written before layers or optimizers have their variables"
+    ),
     "averages = tf.train.ExponentialMovingAverage(0.9)\nupdate = averages.apply([w])\n"
     + RUN
     + "    tf.train.Saver(averages.variables_to_restore()).restore(sess, 'old')\n": (

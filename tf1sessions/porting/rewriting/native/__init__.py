@@ -37,6 +37,7 @@ Files::
     scopes.py        scopes of names
     variables.py     lists of variables, written out
     separation.py    statements that share a line, each on its own
+    made_late.py     layers and optimizers, which have their variables before a checkpoint is written
     set_before.py    initializers that run when variables have other values already
     queues.py        queues, and what requests do with them; which calls of objects give operations
     iterators.py     initializers that run again, and the iterators that these begin anew

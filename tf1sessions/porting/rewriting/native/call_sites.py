@@ -17,6 +17,7 @@ __all__ = [
     "are_tensors",
     "drops_operations",
     "feed_name",
+    "gives_nones",
     "is_eager",
     "read_variables",
     "run_eagerly",
@@ -76,6 +77,20 @@ def drops_operations(unit: Unit, request: UnitRequest) -> bool:
         or _takes_values(unit, request, call)
         for call in request.calls
     )
+
+
+def gives_nones(unit: Unit, request: UnitRequest) -> bool:
+    """Whether a request fetches several operations and nothing else, and the program does something with the list."""
+    if not request.is_list or not all(map(unit.is_op, request.leaves)):
+        return False
+    return any(_targets(unit, request, call) is None and not _is_dropped(unit, call) for call in request.calls)
+
+
+def _is_dropped(unit: Unit, call: ast.Call) -> bool:
+    """Whether a result is bound to a name that nothing reads."""
+    parent = unit.file.parents[call]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+    return isinstance(target, ast.Name) and not _is_read(unit, target.id)
 
 
 def _chosen(unit: Unit, request: UnitRequest, call: ast.Call) -> int | None:
@@ -185,6 +200,9 @@ def write_calls(unit: Unit, request: UnitRequest) -> None:
         write_feed(unit, request, call)
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
     if not values:
+        for call in () if gives_nones(unit, request) else request.calls:
+            if isinstance(parent := unit.file.parents[call], ast.Assign) and _targets(unit, request, call) is not None:
+                unit.texts.replace(parent, unit.texts.of(call))
         return
     drops = request.is_list and drops_operations(unit, request)
     for call in request.calls:

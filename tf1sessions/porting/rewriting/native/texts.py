@@ -84,6 +84,19 @@ class Texts:
         if any(isinstance(each, ast.JoinedStr) for each in inside):
             raise NotPossible(node, "An f-string has something of the graph in it")
 
+    def put_before(self, statement: ast.stmt, lines: Iterable[str]) -> None:
+        """Put lines right before a statement. Called after all that replaces it.
+
+        Raises:
+            NotPossible: It does not begin its line.
+        """
+        at, _ = self.file.positions.span(statement)
+        lead = self.lead(statement)
+        if at != self.file.positions.line_start(statement.lineno) + len(lead):
+            raise NotPossible(statement, "Two statements are on one line")
+        text = "".join(f"{line}{self.file.source.newline}{lead}" for line in lines)
+        self._edits.append(Edit(at, at, text))
+
     def add_argument(self, call: ast.Call, name: str) -> None:
         """Have a call give one more argument, which is called as its parameter is."""
         _, end = self.file.positions.span(call)

@@ -14,7 +14,7 @@ from .nones import none_or_not
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["METHODS", "TapeStep", "check_optimizers", "differentiates", "tape_step"]
+__all__ = ["METHODS", "TapeStep", "check_optimizers", "check_orders", "differentiates", "tape_step"]
 
 #: Methods of optimizers that take gradients, or apply them.
 METHODS = ("minimize", "compute_gradients", "apply_gradients")
@@ -169,6 +169,25 @@ def check_optimizers(kinds: Kinds, items: Iterable[Item], scope: Mapping[str, Ki
         if isinstance(function, ast.Attribute) and function.attr in METHODS and kinds.symbol(function) is None:
             if kinds.of(function.value, scope) is not Kind.VARIABLE:
                 raise NotPossible(call, f"{function.attr}() is called of what is not known to be an optimizer")
+
+
+def check_orders(items: Iterable[Item], steps: Mapping[Item, TapeStep]) -> None:
+    """Refuse gradients of what is computed of gradients: those of a tape are taken behind it, where it sees nothing.
+
+    Args:
+        items: What requests compute, in its order.
+        steps: Those statements that take gradients with a tape, or apply them.
+
+    Raises:
+        NotPossible: There are such.
+    """
+    derived: set[str] = set()
+    for item in items:
+        step = steps.get(item)
+        if step is not None and step.loss is not None and item.reads & derived:
+            raise NotPossible(item.statement, "Gradients are taken of what is computed of gradients of variables")
+        if step is None or not step.is_operation:
+            derived |= item.binds if item.reads & derived or (step is not None and step.loss is not None) else set()
 
 
 def differentiates(kinds: Kinds, statement: ast.stmt, scope: Mapping[str, Kind]) -> bool:

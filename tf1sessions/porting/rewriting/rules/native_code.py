@@ -268,7 +268,7 @@ def _edits(
         lines = [line if line.strip() else "" for line in lines]
         yield Edit(start, end, "".join(line + newline for line in indented(lines, lead=lead)))
     for edit in texts.edits:
-        if not any(start <= edit.start and edit.end <= end for start, end in spans):
+        if not any(start <= edit.start < end and edit.end <= end for start, end in spans):
             yield edit
     for unit in units:
         name = re.compile(rf"(?<![\w.]){unit.legacy}(?!\w)")
