@@ -212,6 +212,11 @@ REFUSED = {
     "averages = tf.train.ExponentialMovingAverage(0.9)\nupdate = averages.apply([w])\n"
     "saver = tf.train.Saver(averages.variables_to_restore())\n"
     + RUN: "Averages of variables are restored from a file that may be of TensorFlow 1",
+    "optimizer = tf.train.MomentumOptimizer(0.1, 0.9)\ntrain = optimizer.minimize(y)\n"
+    + RUN
+    + "    sess.run(train, {x: [[1, 2]]})\n    print(sess.run(optimizer.get_slot(w, 'momentum')))\n": (
+        "get_slot of an optimizer is used"
+    ),
     RUN + "    print(sess.run([y, w.initializer], {x: [[1, 2]]}))\n": (
         "A request runs an initializer, and fetches something else"
     ),
@@ -598,6 +603,21 @@ def test_an_import_beside_another_statement_stays():
 def test_dimensions_are_numbers():
     text = "import tensorflow as tf\n" + GRAPH + "y = y * x.get_shape()[1].value / int(y.shape[-1].value)\n" + RUN
     assert "    y = y * x.shape[1] / int(y.shape[-1])\n" in after(text, "native")
+
+
+def test_dimensions_that_have_names_are_numbers():
+    text = (
+        "import numpy as np\nimport tensorflow as tf\n" + GRAPH + "shape = x.get_shape()\n_, width = x.shape\n"
+        "y = y * shape[1].value / width.value\n"
+        "def size(tensor):\n    found = 1\n    for dim in tensor.get_shape():\n        found *= dim.value\n"
+        "    return found * np.prod([each.value for each in tensor.shape[1:]])\n"
+        "def other(dim, shape):\n    return dim.value + shape[0].value\n" + RUN + "print(size(w))\n"
+    )
+    found = after(text, "native")
+    assert (
+        "shape[1] / width\n" in found and "found *= dim\n" in found and "[each for each in tensor.shape[1:]]" in found
+    )
+    assert "return dim.value + shape[0].value" in found  # these may be anything
 
 
 def test_inner_imports_that_nothing_uses_go():

@@ -161,6 +161,8 @@ def _check_trained(kinds: Kinds, call: ast.Call) -> None:
 def check_optimizers(kinds: Kinds, items: Iterable[Item], scope: Mapping[str, Kind]) -> None:
     """Refuse training steps of what is not seen to be an optimizer: they would stay as they are in a tf.function.
 
+    Refuse besides to ask an optimizer for its state: Keras's have it under other names, and in other units.
+
     Raises:
         NotPossible: There is one, as of an optimizer whose class is a parameter or a value of a dict.
     """
@@ -169,6 +171,13 @@ def check_optimizers(kinds: Kinds, items: Iterable[Item], scope: Mapping[str, Ki
         if isinstance(function, ast.Attribute) and function.attr in METHODS and kinds.symbol(function) is None:
             if kinds.of(function.value, scope) is not Kind.VARIABLE:
                 raise NotPossible(call, f"{function.attr}() is called of what is not known to be an optimizer")
+    assigned = [each for each in ast.walk(kinds.file.tree) if isinstance(each, ast.Assign)]
+    made = [each for each in assigned if isinstance(each.value, ast.Call)]
+    made = [each for each in made if creates(kinds.symbol(each.value.func)) == "optimizer"]  # type: ignore[attr-defined]
+    names = {ast.unparse(target) for each in made for target in each.targets}
+    for node in ast.walk(kinds.file.tree):
+        if isinstance(node, ast.Attribute) and node.attr not in METHODS and ast.unparse(node.value) in names:
+            raise NotPossible(node, f"{node.attr} of an optimizer is used")
 
 
 def check_orders(items: Iterable[Item], steps: Mapping[Item, TapeStep]) -> None:
