@@ -217,6 +217,12 @@ REFUSED = {
     + "    sess.run(train, {x: [[1, 2]]})\n    print(sess.run(optimizer.get_slot(w, 'momentum')))\n": (
         "get_slot of an optimizer is used"
     ),
+    "z = tf.layers.batch_normalization(y, training=True)\n"
+    "update = tf.group(*tf.get_collection(tf.GraphKeys.UPDATE_OPS))\n"
+    + RUN
+    + "    sess.run(update, {x: [[1, 2]]})\n": (
+        "A request runs the updates of batch normalisation in layers that it does not need"
+    ),
     RUN + "    print(sess.run([y, w.initializer], {x: [[1, 2]]}))\n": (
         "A request runs an initializer, and fetches something else"
     ),
