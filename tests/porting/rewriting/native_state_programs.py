@@ -556,6 +556,32 @@ STATE_PROGRAMS = {
             print(sess.run(n), sess.run(count.op), sess.run(n))
         """
     ),
+    "lists of tensors that are joined, and functions that call themselves": program(
+        """
+        x = tf.placeholder(tf.float32, [None])
+        w = tf.Variable(1.5)
+
+        def heads(t):
+            return [t * w, t + w]
+
+        def power(t, n):
+            return power(t * t, n - 1) if n > 0 else t
+
+        outs = heads(x)
+        more = [each * 2.0 for each in outs]
+        pair = (outs[0], more[0])
+        fetches = outs + more
+        total = tf.reduce_sum(outs[0]) + 1.0
+        raised = power(x, 2) + 1.0
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for fed in ([1.0, 2.0], [3.0]):
+                print(sess.run(outs + [total], {x: fed}), sess.run([*more, total], {x: fed}))
+                print(sess.run(fetches, {x: fed}), sess.run(pair + (total,), {x: fed}), sess.run(outs * 2, {x: fed})[3])
+                print(sess.run(outs[1:] + more[:1], {x: fed}))
+                print(sess.run(raised, {x: fed}), sess.run(total * 2.0, {x: fed}))
+        """
+    ),
     "savers of some of the variables": program(
         """
         import os

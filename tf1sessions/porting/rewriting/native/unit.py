@@ -268,6 +268,8 @@ class Unit:
         call, target = statement.value, statement.targets[0]
         assert isinstance(target, ast.Name)
         fetches = call.args[0]
+        if isinstance(fetches, ast.Starred):
+            raise NotPossible(fetches, "A request is put together while the program runs")
         feeds = next((each.value for each in call.keywords if each.arg == "feeds"), None)
         fed = feeds.elts if isinstance(feeds, ast.List) else []
         for each in fed:
