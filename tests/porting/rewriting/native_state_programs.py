@@ -536,7 +536,8 @@ STATE_PROGRAMS = {
     ),
     "operations are fetched, and the list of them is unpacked or kept": program(
         """
-        n, m = tf.Variable(0), tf.Variable(1.0)
+        n = tf.Variable(0)
+        m = tf.Variable(1.0)
         count = tf.assign_add(n, 1)
         first = tf.train.GradientDescentOptimizer(0.1).minimize(tf.square(m - 3.0))
         with tf.control_dependencies([count]):
@@ -554,6 +555,7 @@ STATE_PROGRAMS = {
             sess.run(n.assign_add(1).op)
             sess.run(tf.assign_add(n, 9).op)
             print(sess.run(n), sess.run(count.op), sess.run(n))
+            print(sess.run([m.op, n])[0], sess.run([m.op, n])[-1], sess.run([m.op, n]))
         """
     ),
     "lists of tensors that are joined, and functions that call themselves": program(

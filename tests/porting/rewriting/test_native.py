@@ -223,6 +223,7 @@ REFUSED = {
     + "    sess.run(update, {x: [[1, 2]]})\n": (
         "A request runs the updates of batch normalisation in layers that it does not need"
     ),
+    RUN.replace("y,", "[[w.op, y]],"): "A request fetches operations in lists of lists",
     RUN.replace("y,", "*[y],"): "A request is put together while the program runs",
     RUN + "    print(sess.run([y, w.initializer], {x: [[1, 2]]}))\n": (
         "A request runs an initializer, and fetches something else"

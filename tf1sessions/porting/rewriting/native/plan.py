@@ -84,6 +84,7 @@ def _write(unit: Unit) -> None:
     if unit.built is not None:
         running.append(lists.building_request(unit, *unit.built))
     for request in unit.requests:
+        call_sites.check_nested(unit, request)
         if all(map(unit.is_initializer, request.leaves)) and iterators.begins_anew(unit, request):
             resets.write_reset(unit, request)
         elif all(map(unit.is_initializer, request.leaves)):
