@@ -268,3 +268,20 @@ def check_an_old_checkpoint_is_converted() -> None:
                 module.main()
             found = printed.compared(before, printed_text.getvalue())
             assert not found.difference and found.numbers == 3, (optimizer, found)
+
+
+def check_an_old_checkpoint_is_read_where_the_learning_rate_changes() -> None:
+    """It has no value for a learning rate that an optimizer would keep."""
+    program = OLD_PROGRAM.replace("OPTIMIZER", "tf.train.GradientDescentOptimizer(0.01 * tf.reduce_mean(x))")
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        stack.callback(os.chdir, os.getcwd())
+        os.chdir(folder)
+        Path("old").mkdir()
+        before, _, _ = in_sessions(
+            ported(program.replace("BEGIN", TRAINED.replace("PATH", "'old/model.ckpt'")))["clean"]
+        )
+        text = ported(program.replace("BEGIN", "saver.restore(sess, 'old/model.ckpt')"))["native"]
+        assert "tf1sessions" not in text and "lambda: learning_rate" in text, text
+        v1.keras.backend.clear_session()
+        found = printed.compared(before, executed(text))
+        assert not found.difference and found.numbers == 3, found

@@ -492,6 +492,98 @@ STATE_PROGRAMS = {
             print(sorted(each for each in os.listdir(folder) if '.index' in each or '.data' in each))
         """
     ),
+    "checkpoints that are written before the first step, or by a run that has nothing left to do": program(
+        """
+        import os
+        import tempfile
+        folder = tempfile.mkdtemp()
+
+        def main(last):
+            tf.reset_default_graph()
+            x = tf.placeholder(tf.float32, [None, 6])
+            step = tf.train.get_or_create_global_step()
+            eight = tf.data.Dataset.from_tensor_slices(data[:8]).batch(4)
+            rows = eight.make_initializable_iterator()
+            hidden = tf.layers.dense(x, 3, tf.nn.tanh, kernel_initializer=tf.constant_initializer(0.1), name='h')
+            out = tf.layers.dense(hidden, 1, kernel_initializer=tf.constant_initializer(0.2), name='out')
+            loss = tf.reduce_mean(tf.square(out - 1.0))
+            drift = tf.get_variable('drift', [6], initializer=tf.zeros_initializer())
+            away = tf.reduce_mean(tf.square(rows.get_next() - drift))
+            rate = tf.train.exponential_decay(0.1, step, 2, 0.5)
+            train = tf.train.AdamOptimizer(rate).minimize(loss, global_step=step)
+            drifting = tf.train.RMSPropOptimizer(0.1, momentum=0.5).minimize(away)
+            saver = tf.train.Saver()
+            with tf.Session() as sess:
+                path = os.path.join(folder, 'model')
+                if os.path.exists(path + '.index'):
+                    saver.restore(sess, path)
+                else:
+                    sess.run(tf.global_variables_initializer())
+                    saver.save(sess, path + '_first')
+                while sess.run(step) < last:
+                    sess.run(train, {x: data})
+                    sess.run(rows.initializer)
+                    _, _ = sess.run([drifting, step.op])
+                    print(*sess.run([loss, rate], {x: data}), sess.run(drift).sum())
+                saver.save(sess, path)
+                saver.restore(sess, path + '_first')
+                print(sess.run(loss, {x: data}), sess.run(step), sess.run(drift).sum())
+
+        if __name__ == '__main__':
+            for last in (2, 2, 4):
+                main(last)
+        """
+    ),
+    "operations are fetched, and the list of them is unpacked or kept": program(
+        """
+        n = tf.Variable(0)
+        m = tf.Variable(1.0)
+        count = tf.assign_add(n, 1)
+        first = tf.train.GradientDescentOptimizer(0.1).minimize(tf.square(m - 3.0))
+        with tf.control_dependencies([count]):
+            total = tf.identity(m) * 2.0
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(2):
+                _, _ = sess.run([first, m.op])
+                _ = sess.run((first, n.op))
+                print(sess.run(m), sess.run([total, m.op]), sess.run(n))
+                kept = sess.run([count.op, total.op])
+                print(kept, sess.run((n.op, m.op)), sess.run(n))
+            sess.run([n.op, n.assign(4).op])
+            print(sess.run(n))
+            sess.run(n.assign_add(1).op)
+            sess.run(tf.assign_add(n, 9).op)
+            print(sess.run(n), sess.run(count.op), sess.run(n))
+            print(sess.run([m.op, n])[0], sess.run([m.op, n])[-1], sess.run([m.op, n]))
+        """
+    ),
+    "lists of tensors that are joined, and functions that call themselves": program(
+        """
+        x = tf.placeholder(tf.float32, [None])
+        w = tf.Variable(1.5)
+
+        def heads(t):
+            return [t * w, t + w]
+
+        def power(t, n):
+            return power(t * t, n - 1) if n > 0 else t
+
+        outs = heads(x)
+        more = [each * 2.0 for each in outs]
+        pair = (outs[0], more[0])
+        fetches = outs + more
+        total = tf.reduce_sum(outs[0]) + 1.0
+        raised = power(x, 2) + 1.0
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for fed in ([1.0, 2.0], [3.0]):
+                print(sess.run(outs + [total], {x: fed}), sess.run([*more, total], {x: fed}))
+                print(sess.run(fetches, {x: fed}), sess.run(pair + (total,), {x: fed}), sess.run(outs * 2, {x: fed})[3])
+                print(sess.run(outs[1:] + more[:1], {x: fed}))
+                print(sess.run(raised, {x: fed}), sess.run(total * 2.0, {x: fed}))
+        """
+    ),
     "savers of some of the variables": program(
         """
         import os

@@ -212,6 +212,33 @@ REFUSED = {
     "averages = tf.train.ExponentialMovingAverage(0.9)\nupdate = averages.apply([w])\n"
     "saver = tf.train.Saver(averages.variables_to_restore())\n"
     + RUN: "Averages of variables are restored from a file that may be of TensorFlow 1",
+    "optimizer = tf.train.MomentumOptimizer(0.1, 0.9)\ntrain = optimizer.minimize(y)\n"
+    + RUN
+    + "    sess.run(train, {x: [[1, 2]]})\n    print(sess.run(optimizer.get_slot(w, 'momentum')))\n": (
+        "get_slot of an optimizer is used"
+    ),
+    "z = tf.layers.batch_normalization(y, training=True)\n"
+    "update = tf.group(*tf.get_collection(tf.GraphKeys.UPDATE_OPS))\n"
+    + RUN
+    + "    sess.run(update, {x: [[1, 2]]})\n": (
+        "A request runs the updates of batch normalisation in layers that it does not need"
+    ),
+    RUN.replace("y,", "[[w.op, y]],"): "A request fetches operations in lists of lists",
+    RUN.replace("y,", "*[y],"): "A request is put together while the program runs",
+    RUN + "    print(sess.run([y, w.initializer], {x: [[1, 2]]}))\n": (
+        "A request runs an initializer, and fetches something else"
+    ),
+    "slope = tf.gradients(y, w)[0]\ncurve = tf.gradients(tf.square(slope), w)\n"
+    + RUN.replace("y,", "curve,"): "Gradients are taken of what is computed of gradients of variables",
+    "saver = tf.train.Saver()\n" + RUN + "    saver.save(sess, 'm')\n    print(saver.last_checkpoints)\n": (
+        "A saver is handed about"
+    ),
+    "rows = tf.data.Dataset.from_tensor_slices(x).make_initializable_iterator()\n"
+    "z = tf.layers.dense([rows.get_next()], 1)\nsaver = tf.train.Saver()\n"
+    + RUN
+    + "    saver.save(sess, 'm')\n    sess.run(rows.initializer, {x: [[1, 2]]})\n    print(sess.run(z))\n": (
+        "A checkpoint is written before layers or optimizers have their variables"
+    ),
     "averages = tf.train.ExponentialMovingAverage(0.9)\nupdate = averages.apply([w])\n"
     + RUN
     + "    tf.train.Saver(averages.variables_to_restore()).restore(sess, 'old')\n": (
@@ -584,6 +611,21 @@ def test_an_import_beside_another_statement_stays():
 def test_dimensions_are_numbers():
     text = "import tensorflow as tf\n" + GRAPH + "y = y * x.get_shape()[1].value / int(y.shape[-1].value)\n" + RUN
     assert "    y = y * x.shape[1] / int(y.shape[-1])\n" in after(text, "native")
+
+
+def test_dimensions_that_have_names_are_numbers():
+    text = (
+        "import numpy as np\nimport tensorflow as tf\n" + GRAPH + "shape = x.get_shape()\n_, width = x.shape\n"
+        "y = y * shape[1].value / width.value\n"
+        "def size(tensor):\n    found = 1\n    for dim in tensor.get_shape():\n        found *= dim.value\n"
+        "    return found * np.prod([each.value for each in tensor.shape[1:]])\n"
+        "def other(dim, shape):\n    return dim.value + shape[0].value\n" + RUN + "print(size(w))\n"
+    )
+    found = after(text, "native")
+    assert (
+        "shape[1] / width\n" in found and "found *= dim\n" in found and "[each for each in tensor.shape[1:]]" in found
+    )
+    assert "return dim.value + shape[0].value" in found  # these may be anything
 
 
 def test_inner_imports_that_nothing_uses_go():

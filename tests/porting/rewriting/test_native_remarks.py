@@ -90,7 +90,6 @@ def test_what_is_good_to_know_has_an_answer():
     assert "tf.summary needs the package tensorboard" in page
     assert session_settings.LEFT_OUT.partition(",")[0] in page
     assert checkpoints.RESTORED.partition(":")[0] in page and "### Old checkpoints" in page
-    assert checkpoints.SAVED_FIRST.partition(":")[0] in page
     assert checkpoints.PARTLY_RESTORED.partition(", or")[0] in page
     assert unordered.UNORDERED.partition(";")[0] in page
     assert unordered.READ_UNORDERED.partition(";")[0] in page

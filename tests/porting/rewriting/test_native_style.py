@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 import textwrap
 
 import porting_support
 import pytest
 
-from tf1sessions.porting.rewriting.native.checkpoints import PARTLY_RESTORED, SAVED_FIRST
+from tf1sessions.porting.rewriting.native.checkpoints import PARTLY_RESTORED
 from tf1sessions.porting.rewriting.native.session_settings import LEFT_OUT
 
 after = functools.partial(porting_support.after, step="native")
@@ -400,27 +401,30 @@ def test_old_checkpoints_are_deleted_where_paths_change(made: str, saves: str, m
     assert most is None or f", max_to_keep={most})" in found
 
 
-def test_it_is_said_where_a_checkpoint_is_written_before_the_first_step():
+def test_a_step_is_traced_before_a_checkpoint_that_may_be_written_before_it():
     text = (
-        f"{HEADER}w = tf.Variable(1.0)\ntrain = tf.train.OPTIMIZER.minimize(w * w)\nsaver = tf.train.Saver()\n"
-        "with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n    FIRST\n    sess.run(train)\n"
-        "    saver.save(sess, './m')\n    saver.restore(sess, './m')\n"
+        f"{HEADER}n = 3\nw = tf.Variable(1.0)\nv = tf.Variable(1.0)\ntrain = tf.train.OPTIMIZER.minimize(w * w)\n"
+        "other = tf.train.AdamOptimizer(0.1).minimize(v * v)\nsaver = tf.train.Saver()\nwith tf.Session() as sess:\n"
+        "    sess.run(tf.global_variables_initializer())\n    FIRST\n    saver.save(sess, './m')\n"
+        "    sess.run(train)\n    sess.run(other)\n"
     )
-    save = "saver.save(sess, './m')"
-    for optimizer, first, is_said in (
-        ("AdamOptimizer(0.1)", save, True),
-        ("AdamOptimizer(0.1)", "print(sess.run(w))", False),
-        ("AdamOptimizer(0.1)", f"print(sess.run(w))\n    {save}", True),
-        ("AdamOptimizer(0.1)", f"sess.run(train)\n    {save}", False),
-        ("GradientDescentOptimizer(0.1)", save, False),
+    both = "sess.run(train)\n    sess.run(other)"
+    loop = f"for i in range(n):\n        {both.replace('    ', '        ')}"
+    restore = "saver.restore(sess, './m')\n    "
+    for optimizer, first, traced in (
+        ("AdamOptimizer(0.1)", "print(sess.run(w * 2.0))", ["train", "other"]),
+        ("AdamOptimizer(0.1)", "sess.run(train)", ["other"]),
+        ("GradientDescentOptimizer(0.1)", "sess.run(other)", []),  # as in TensorFlow 1 it has nothing to save
+        ("AdamOptimizer(0.1)", both, []),
+        ("AdamOptimizer(0.1)", loop, []),
+        ("AdamOptimizer(0.1)", restore + loop, ["train", "other"]),  # of a run that has ended, none is left to do
+        ("AdamOptimizer(0.1)", restore + loop.replace("(n)", "(3)"), []),
+        ("AdamOptimizer(0.1)", restore + both, []),
     ):
-        program = text.replace("OPTIMIZER", optimizer).replace("FIRST", first)
-        said = porting_support.remarks(program, "native", "good to know")
-        assert (SAVED_FIRST in said) is is_said, (optimizer, first)
-        assert SAVED_FIRST not in porting_support.remarks(program.rpartition("    saver")[0], "native", "good to know")
-    text = text.replace("OPTIMIZER", "GradientDescentOptimizer(0.1)").replace("FIRST", save)
-    # as in TensorFlow 1 there is nothing of the optimizer in it
-    assert "train.Checkpoint(w=w)" in porting_support.after(text, "native")
+        found = porting_support.after(text.replace("OPTIMIZER", optimizer).replace("FIRST", first), "native")
+        assert re.findall(r"run_(\w+)\.get_concrete_function\(\)", found) == traced, (optimizer, first, found)
+    text = text.replace("OPTIMIZER", "GradientDescentOptimizer(0.1)").replace("FIRST", "sess.run(other)")
+    assert "train.Checkpoint(w=w, v=v, other_optimizer=" in porting_support.after(text, "native")
 
 
 def test_it_is_said_where_another_saver_writes_what_one_of_some_variables_may_not_read():

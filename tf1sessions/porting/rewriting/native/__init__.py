@@ -37,6 +37,7 @@ Files::
     scopes.py        scopes of names
     variables.py     lists of variables, written out
     separation.py    statements that share a line, each on its own
+    made_late.py     layers and optimizers, which have their variables before a checkpoint is written
     set_before.py    initializers that run when variables have other values already
     queues.py        queues, and what requests do with them; which calls of objects give operations
     iterators.py     initializers that run again, and the iterators that these begin anew
@@ -58,6 +59,7 @@ Files::
     written.py       checks of the written text: names are bound, and no graph is asked for
     waiting.py       assignments that wait for the next element of a data set, which may be the last
     unordered.py     assignments that TensorFlow 1 makes in no order with a training step, or with a read
+    shapes.py        shapes, whose dimensions are numbers
     shared_draws.py  random operations that several requests run
     sparse.py        requests that fetch sparse tensors, or gradients of some rows
     late_prints.py   prints that become a part of functions

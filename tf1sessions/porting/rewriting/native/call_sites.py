@@ -15,8 +15,10 @@ from .unit import Unit, UnitRequest
 
 __all__ = [
     "are_tensors",
+    "check_nested",
     "drops_operations",
     "feed_name",
+    "gives_nones",
     "is_eager",
     "read_variables",
     "run_eagerly",
@@ -78,6 +80,20 @@ def drops_operations(unit: Unit, request: UnitRequest) -> bool:
     )
 
 
+def gives_nones(unit: Unit, request: UnitRequest) -> bool:
+    """Whether a request fetches several operations and nothing else, and the program does something with the list."""
+    if not request.is_list or not all(map(unit.is_op, request.leaves)):
+        return False
+    return any(_targets(unit, request, call) is None and not _is_dropped(unit, call) for call in request.calls)
+
+
+def _is_dropped(unit: Unit, call: ast.Call) -> bool:
+    """Whether a result is bound to a name that nothing reads."""
+    parent = unit.file.parents[call]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+    return isinstance(target, ast.Name) and not _is_read(unit, target.id)
+
+
 def _chosen(unit: Unit, request: UnitRequest, call: ast.Call) -> int | None:
     """Return the values that a call takes, as ``sess.run([train, loss])[1]`` does; None where it takes all of them."""
     parent = unit.file.parents[call]
@@ -87,6 +103,27 @@ def _chosen(unit: Unit, request: UnitRequest, call: ast.Call) -> int | None:
     if unit.is_op(request.leaves[index.value]):
         return None
     return sum(not unit.is_op(leaf) for leaf in request.leaves[: index.value])
+
+
+def _takes_a_value(unit: Unit, request: UnitRequest, index: ast.expr) -> bool:
+    """Whether an index of the results takes one that is no operation."""
+    try:
+        number = ast.literal_eval(index)
+        return type(number) is int and not unit.is_op(request.leaves[number])
+    except (ValueError, IndexError):
+        return False
+
+
+def check_nested(unit: Unit, request: UnitRequest) -> None:
+    """Refuse operations in lists or dicts inside of what a request fetches: a function would return them.
+
+    Raises:
+        NotPossible: There is one.
+    """
+    inner = [leaf for leaf in request.leaves if isinstance(leaf, ast.List | ast.Tuple | ast.Dict | ast.BinOp)]
+    for part in (part for leaf in inner for part in ast.walk(leaf) if isinstance(part, ast.expr)):
+        if unit.is_op(part) and not isinstance(unit.file.parents[part], ast.Attribute):
+            raise NotPossible(part, "A request fetches operations in lists of lists")
 
 
 def _takes_values(unit: Unit, request: UnitRequest, call: ast.Call) -> bool:
@@ -185,6 +222,9 @@ def write_calls(unit: Unit, request: UnitRequest) -> None:
         write_feed(unit, request, call)
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
     if not values:
+        for call in () if gives_nones(unit, request) else request.calls:
+            if isinstance(parent := unit.file.parents[call], ast.Assign) and _targets(unit, request, call) is not None:
+                unit.texts.replace(parent, unit.texts.of(call))
         return
     drops = request.is_list and drops_operations(unit, request)
     for call in request.calls:
@@ -210,7 +250,7 @@ def write_calls(unit: Unit, request: UnitRequest) -> None:
         elif drops and tensors and _takes_values(unit, request, call):
             is_one = len(values) == 1
             unit.texts.replace(parent, f"[{text}.numpy()]" if is_one else f"[value.numpy() for value in {text}]")
-        elif isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant) and tensors:
+        elif isinstance(parent, ast.Subscript) and _takes_a_value(unit, request, parent.slice) and tensors:
             unit.texts.replace(parent, f"{text}[{unit.texts.of(parent.slice)}].numpy()")
         elif len(values) == len(request.leaves) and not tensors:
             unit.texts.replace(call, numpy)

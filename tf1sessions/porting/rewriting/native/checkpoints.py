@@ -17,7 +17,6 @@ __all__ = [
     "PARTLY_RESTORED",
     "RESTORED",
     "RESTORED_COMMENT",
-    "SAVED_FIRST",
     "checkpoint",
     "is_saver",
     "keeps_all",
@@ -35,11 +34,6 @@ RESTORED = (
 PARTLY_RESTORED = (
     "This reads what a Checkpoint with the same list of variables wrote, or a file of TensorFlow 1. From what another "
     "saver of this program wrote it ends with an AssertionError: give both Checkpoints the same names."
-)
-#: What is said where a checkpoint may be written before layers and optimizers have variables, and one is restored.
-SAVED_FIRST = (
-    "Layers and optimizers make their variables with the first step: a checkpoint that is written before has none of "
-    "them, and to restore it ends with an AssertionError. Save behind the first step, or make the variables before."
 )
 RESTORED_COMMENT = "# a file of TensorFlow 1 gives the variables, not the optimizer's state"
 _KEPT = "5"  # checkpoints that a Saver keeps, if nothing is said

@@ -343,9 +343,15 @@ def _function(
         lines += indented(forward)
     lines += indented([*after, *frozen[1]])
     if request.statement is not None:
-        done = [unit.texts.of(leaf) for leaf in request.leaves if is_operation_call(unit.kinds, leaf)]
-        lines += indented([*done, *_returned(unit, request)])
+        lines += indented([*_written_operations(unit, request), *_returned(unit, request)])
     return lines if len(lines) > len(_header(unit, request)) else [*lines, f"{INDENT}pass"]
+
+
+def _written_operations(unit: Unit, request: UnitRequest) -> list[str]:
+    """Operations that are written out where they are fetched: ``sess.run(w.assign(x).op)``."""
+    operations = [leaf for leaf in request.leaves if unit.is_op(leaf)]
+    written = [leaf.value if isinstance(leaf, ast.Attribute) else leaf for leaf in operations]
+    return [unit.texts.of(each) for each in written if isinstance(each, ast.Call)]
 
 
 def _header(unit: Unit, request: UnitRequest) -> list[str]:
@@ -416,7 +422,7 @@ def context_line(unit: Unit, block: ast.With) -> str:
 def _returned(unit: Unit, request: UnitRequest) -> Iterator[str]:
     """The ``return`` of a function, without the operations that its callers drop."""
     values = [leaf for leaf in request.leaves if not unit.is_op(leaf)]
-    if not values:
+    if not values and not call_sites.gives_nones(unit, request):
         return
     if not request.is_list:
         yield f"return {_value(unit, request.leaves[0])}"
@@ -425,7 +431,8 @@ def _returned(unit: Unit, request: UnitRequest) -> Iterator[str]:
     else:
         text = ", ".join("None" if unit.is_op(leaf) else _value(unit, leaf) for leaf in request.leaves)
         is_list = isinstance(request.fetches, ast.List)
-        needs_brackets = len(request.leaves) == 1 or (is_list and not call_sites.are_tensors(unit, request, values))
+        is_plain = values and call_sites.are_tensors(unit, request, values)
+        needs_brackets = len(request.leaves) == 1 or (is_list and not is_plain)
         yield (
             f"return [{text}]"
             if needs_brackets and is_list

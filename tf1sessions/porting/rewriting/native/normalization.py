@@ -53,8 +53,9 @@ def _check_updates(unit: Unit, request: UnitRequest, items: Sequence[Item], move
     lists = [
         each for item in unit.update_lists for each in ast.walk(item) if variables.is_update_list(unit.kinds, each)
     ]
-    contexts = [each for item in running for block in item.context for each in ast.walk(block.items[0].context_expr)]
-    lists += [each for each in contexts if variables.is_update_list(unit.kinds, each)]
+    contexts = [block.items[0].context_expr for item in running for block in item.context]
+    parts = [each for node in [*contexts, *(item.statement for item in running)] for each in ast.walk(node)]
+    lists += [each for each in parts if variables.is_update_list(unit.kinds, each)]
     last = max(each.lineno for each in lists if isinstance(each, ast.Call))
     training = [item for item in moved if any(map(_may_train, _layers(unit.kinds, item.statement)))]
     where = request.statement if request.statement is not None else unit.made

@@ -259,7 +259,8 @@ class _Rate:
 
     Attributes:
         computed: The expression that requests compute; None for a variable of the program.
-        variable: The variable that each step sets, for an optimizer of version 1; else the optimizer has one.
+        variable: The variable that each step sets, for an optimizer of version 1, and where a checkpoint is read; else
+            the optimizer has one.
     """
 
     computed: ast.expr | None
@@ -275,10 +276,18 @@ def _rate(unit: Unit, call: ast.Call, symbol: str) -> _Rate | None:
     kind = unit.kinds.of(found[0], unit.scope) if found else Kind.STATIC
     if kind < Kind.CONSTANT:
         return None if kind is Kind.STATIC else _Rate(None, None)
-    variable = unit.new_name("learning_rate") if symbol in _OF_VERSION_1 else None
+    is_given = symbol in _OF_VERSION_1 or _restores(unit)
+    variable = unit.new_name("learning_rate") if is_given else None
     unit.rate_texts[found[0]] = unit.texts.of(found[0])
-    unit.texts.replace(found[0], variable or "0.0")
+    given = "0.0" if variable is None else variable if symbol in _OF_VERSION_1 else f"lambda: {variable}"
+    unit.texts.replace(found[0], given)
     return _Rate(found[0], variable)
+
+
+def _restores(unit: Unit) -> bool:
+    """Whether the program reads a checkpoint: one of TensorFlow 1 has nothing for an optimizer's own learning rate."""
+    calls = (each.func for each in ast.walk(unit.node) if isinstance(each, ast.Call))
+    return any(isinstance(each, ast.Attribute) and each.attr == "restore" for each in calls)
 
 
 def _rate_variable(unit: Unit, rate: _Rate) -> list[str]:

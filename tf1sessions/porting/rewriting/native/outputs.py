@@ -21,8 +21,8 @@ __all__ = [
     "check_initializations",
     "drop_resets",
     "has_others_behind",
+    "is_saved",
     "is_traced",
-    "makes_variables_late",
     "remove_initialization",
     "use_summaries",
     "write_savers",
@@ -115,7 +115,7 @@ def write_savers(unit: Unit) -> None:
         if item in unit.averaged:
             average, listed = unit.averaged[item]
             averages[f"{average}_averages"] = f"[{average}.average(each) for each in {listed}]"
-        names += [name for name, _, kind in unit.objects.get(item, []) if _is_saved(unit, name, kind)]
+        names += [name for name, _, kind in unit.objects.get(item, []) if is_saved(unit, name, kind)]
         if item.kind < Kind.CONSTANT and isinstance(item.statement, ast.Assign):
             others = any(is_local_variable(unit.kinds, call) or _is_average(unit, call) for call in item.makers)
             others |= variable_name(unit.kinds, item.statement.value) is not None
@@ -155,7 +155,7 @@ def _use_saver(
 ) -> None:
     method = unit.file.parents[node]
     call = unit.file.parents.get(method)
-    if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call):
+    if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
         raise NotPossible(node, "A saver is handed about")
     item, made = saver
     owner, use, path = checkpoints.use_of_saver(
@@ -193,12 +193,7 @@ def _check_listed(unit: Unit, listed: ast.expr, call: ast.Call) -> None:
         raise NotPossible(call, "A saver restores some of all variables, the state of optimizers among them")
 
 
-def makes_variables_late(unit: Unit) -> bool:
-    """Whether checkpoints have objects in them whose variables the first step makes: layers, states of optimizers."""
-    return any(_is_saved(unit, name, kind) for objects in unit.objects.values() for name, _, kind in objects)
-
-
-def _is_saved(unit: Unit, name: str, kind: str) -> bool:
+def is_saved(unit: Unit, name: str, kind: str) -> bool:
     """Whether an object of the program is for checkpoints: an optimizer without a state is not, as in TensorFlow 1."""
     return kind not in ("list", "iterator", "metric") and (kind != "optimizer" or _has_state(unit, name))
 
@@ -211,7 +206,8 @@ def _has_state(unit: Unit, name: str) -> bool:
         return False
     call = ast.parse(made, mode="eval").body
     has_momentum = isinstance(call, ast.Call) and len(call.args) + len(call.keywords) > 1
-    return has_momentum or ".SGD(" not in made or name in unit.rates
+    has_rate = name in unit.rates and unit.rates[name][1] == f"{name}.learning_rate"
+    return has_momentum or ".SGD(" not in made or has_rate
 
 
 def _deletes(unit: Unit, saver: str, made: ast.Call) -> bool:

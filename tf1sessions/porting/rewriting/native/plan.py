@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from ..requests.request import names_in
+from ..requests.request import NotPossible, names_in
 from . import (
     averages,
     call_sites,
@@ -16,6 +16,7 @@ from . import (
     iterators,
     late_prints,
     lists,
+    made_late,
     normalization,
     objects,
     outputs,
@@ -29,7 +30,7 @@ from . import (
 from .kinds import creates
 from .statements import Item
 from .texts import indented
-from .training import TapeStep, check_optimizers, tape_step
+from .training import TapeStep, check_optimizers, check_orders, tape_step
 from .unit import PLACEHOLDERS, Unit
 
 __all__ = ["write"]
@@ -75,6 +76,7 @@ def _write(unit: Unit) -> None:
             unit.steps[item] = step
         if (step is not None and step.is_operation) or unit.is_operation(item):
             unit.operations |= item.binds
+    check_orders(moved, unit.steps)
     functions.check_rebinding(unit, moved)  # with the learning rates that are known now
     functions.check_uses(unit, moved)
     normalization.find_frozen(unit, moved)
@@ -82,10 +84,15 @@ def _write(unit: Unit) -> None:
     if unit.built is not None:
         running.append(lists.building_request(unit, *unit.built))
     for request in unit.requests:
+        call_sites.check_nested(unit, request)
         if all(map(unit.is_initializer, request.leaves)) and iterators.begins_anew(unit, request):
             resets.write_reset(unit, request)
         elif all(map(unit.is_initializer, request.leaves)):
             outputs.remove_initialization(unit, request)
+        elif any(map(unit.is_initializer, request.leaves)):
+            raise NotPossible(
+                request.statement or unit.made, "A request runs an initializer, and fetches something else"
+            )
         elif not request.feeds and all(unit.has_only_variables(leaf) for leaf in request.leaves):
             call_sites.read_variables(unit, request)
         elif call_sites.is_eager(unit, request, moved):
@@ -100,6 +107,7 @@ def _write(unit: Unit) -> None:
     functions.write_requests(unit, moved, running)
     outputs.use_summaries(unit)
     outputs.write_savers(unit)
+    made_late.build_before_saving(unit, running)
     _write_blocks(unit)
     unit.replaced[unit.made] = []
 

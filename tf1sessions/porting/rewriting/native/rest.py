@@ -19,7 +19,6 @@ __all__ = [
     "method_call",
     "rewrite_rest",
     "write_datasets",
-    "write_shapes",
 ]
 
 
@@ -70,19 +69,6 @@ def method_call(texts: Texts, call: ast.Call) -> str | None:
     if call.func.attr == "initialized_value":
         return f"{value}.read_value()"
     return f"next({value})" if call.func.attr == "get_next" else None
-
-
-def write_shapes(file: FileUses, texts: Texts) -> None:
-    """``x.get_shape()[1].value`` is ``x.shape[1]`` in TensorFlow 2, whose dimensions are numbers."""
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "get_shape" and not node.args and not node.keywords:
-                texts.replace_end(node, node.func.value, ".shape")
-        if isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.value, ast.Subscript):
-            shape = node.value.value
-            shape = shape.func if isinstance(shape, ast.Call) else shape
-            if isinstance(shape, ast.Attribute) and shape.attr in ("shape", "get_shape"):
-                texts.replace_end(node, node.value, "")
 
 
 def write_datasets(file: FileUses, texts: Texts) -> None:

@@ -28,20 +28,21 @@ _SETTING = ASSIGNMENTS | {"minimize", "apply_gradients"}
 def check_set_before(unit: Unit) -> None:
     """Refuse initializers that run when variables may have been assigned, trained or restored.
 
-    Checkpoints that are written before the first step, in a program that restores some, get a remark.
+    Notes as well which requests may have run where a checkpoint is written.
 
     Raises:
         NotPossible: There is such a one.
     """
-    if not unit.has_variables() or not unit.initializations:
+    if not unit.has_variables():
         return
     walk = _Walk(unit)
-    walk.body(unit.node.body, frozenset())
+    walk.body(unit.node.body, _Progress())
     for function in walk.functions.values():  # those that something else calls
-        if function not in walk.seen and any(each in unit.initializations for each in ast.walk(function)):
-            walk.body(function.body, frozenset())
-    if walk.restores and outputs.makes_variables_late(unit):
-        unit.undecided |= {unit.file.statement(each): checkpoints.SAVED_FIRST for each in walk.saved_first}
+        if function not in walk.seen and any(
+            each in unit.initializations or _saves(each) for each in ast.walk(function)
+        ):
+            walk.body(function.body, _Progress())
+    unit.run_before |= walk.run_before
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +60,23 @@ class _Setting:
     conditions: tuple[tuple[str, bool], ...]
 
 
-_State = frozenset[_Setting] | None  # what may have given values; None where nothing is executed any more
+@dataclasses.dataclass(frozen=True)
+class _Progress:
+    """The requests and assignments that have been executed where a statement begins.
+
+    Attributes:
+        settings: What may have given variables values.
+        ran: The names of what requests that change variables have surely computed.
+    """
+
+    settings: frozenset[_Setting] = frozenset()
+    ran: frozenset[str] = frozenset()
+
+    def behind(self, setting: _Setting, ran: Iterable[str] = ()) -> _Progress:
+        return _Progress(self.settings | {setting}, self.ran | frozenset(ran))
+
+
+_State = _Progress | None  # None where nothing is executed any more
 
 
 class _Walk:
@@ -71,8 +88,8 @@ class _Walk:
     Attributes:
         functions: The functions and methods of the file by name, those that have the same name left out.
         seen: Those that were gone through.
-        restores: Whether a checkpoint is restored.
-        saved_first: What writes a checkpoint when no request may have changed variables.
+        run_before: What writes a checkpoint -> the names of what requests that change variables have computed before,
+            first those that they have surely computed.
     """
 
     def __init__(self, unit: Unit) -> None:
@@ -83,8 +100,9 @@ class _Walk:
         names = [each.name for each in found]
         self.functions = {each.name: each for each in found if names.count(each.name) == 1}
         self.seen: set[ast.FunctionDef] = set()
-        self.restores = False
-        self.saved_first: list[ast.Call] = []
+        self.run_before: dict[ast.Call, tuple[frozenset[str], frozenset[str]]] = {}
+        calls = [each.func for each in ast.walk(unit.node) if isinstance(each, ast.Call)]
+        self._restores = any(isinstance(each, ast.Attribute) and each.attr == "restore" for each in calls)
         self._ends: list[list[_State]] = [[]]  # the states where the functions around return, the outermost first
         self._failing: list[list[_State]] = []  # those where the statements of a try begin
         self._leaving: list[list[_State]] = []  # those where a loop is left, or goes on
@@ -152,7 +170,11 @@ class _Walk:
         state = self._expression(node.test if isinstance(node, ast.While) else node.iter, state)
         self._leaving.append([])
         behind = self.body(node.body, state)
-        behind = _either(state, behind, *self._leaving.pop())
+        behind = _either(behind, *self._leaving.pop())
+        if not _is_entered(node):
+            behind = _either(state, behind)
+        elif behind is not None and state is not None:  # it may end before its first turn does
+            behind = dataclasses.replace(behind, settings=behind.settings | state.settings)
         return self.body(node.orelse, behind)
 
     def _try(self, node: ast.Try, state: _State) -> _State:
@@ -172,7 +194,7 @@ class _Walk:
             state = self._expression(child, state)
         return self._call(node, state) if isinstance(node, ast.Call) and state is not None else state
 
-    def _call(self, node: ast.Call, state: frozenset[_Setting]) -> _State:
+    def _call(self, node: ast.Call, state: _Progress) -> _State:
         function = node.func
         name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
         owner = getattr(function.value, "id", "") if isinstance(function, ast.Attribute) else ""
@@ -181,13 +203,15 @@ class _Walk:
             return self._request(node, self._requests[name], state)
         if owner == self._unit.legacy:
             if name == "reset":
-                return frozenset()
-            return state | {self._set(node.args, [], False)} if self._sets(node.args) else state
-        if name == "save" and self._unit.legacy in names_in(node.args) and all(each.is_restored for each in state):
-            self.saved_first.append(node)
+                return _Progress(ran=state.ran)
+            return state.behind(self._set(node.args, [], False)) if self._sets(node.args) else state
+        if name == "save" and self._unit.legacy in names_in(node.args):
+            names = frozenset().union(*(each.names or () for each in state.settings if not each.is_restored))
+            surely = state.ran if self._restores else names  # its loops may have nothing left to do
+            known = self.run_before.get(node, (surely, names))
+            self.run_before[node] = surely & known[0], names & known[1]
         if name == "restore" and self._unit.legacy in names_in(node.args):
-            self.restores = True
-            return state | {_Setting(self._saved(owner), True, tuple(self._conditions))}
+            return state.behind(_Setting(self._saved(owner), True, tuple(self._conditions)))
         if ast.unparse(function) in _ENDS:
             return None
         if ast.unparse(function).endswith("app.run"):
@@ -215,25 +239,28 @@ class _Walk:
 
     # -- requests --------------------------------------------------------------------------------------------------
 
-    def _request(self, call: ast.Call, request: UnitRequest, state: frozenset[_Setting]) -> _State:
+    def _request(self, call: ast.Call, request: UnitRequest, state: _Progress) -> _State:
         unit = self._unit
         if not all(map(unit.is_initializer, request.leaves)):
             items = slices.needed(unit.items, names_in(request.leaves), request.feeds)
             nodes = [*request.leaves, *(item.statement for item in items)]
             nodes += [each.context_expr for item in items for block in item.context for each in block.items]
             names = [name for item in items for name in item.binds | item.reads]
-            return state | {self._set(request.leaves, names, False)} if self._sets(nodes) else state
+            if not self._sets(nodes):
+                return state
+            setting = self._set(request.leaves, names, False)
+            return state.behind(setting, setting.names or ())
         statement = unit.file.statement(call)
         if statement not in unit.initializations or not gives_variables_values(unit, request):
             return state
         begun = self._initialised(request)
-        for each in sorted(state, key=lambda one: one.is_restored):
+        for each in sorted(state.settings, key=lambda one: one.is_restored):
             if self._is_reset(each, begun) and not (
                 is_restored_next(unit, statement) or outputs.has_others_behind(unit, statement)
             ):
                 what = "they were restored" if each.is_restored else "a request has given them others"
                 raise NotPossible(call, f"Variables are given their initial values after {what}")
-        return frozenset() if begun is None else state
+        return _Progress(ran=state.ran) if begun is None else state
 
     def _is_reset(self, setting: _Setting, names: frozenset[str] | None) -> bool:
         """Whether an initializer may take the values again that something has set."""
@@ -288,6 +315,19 @@ class _Walk:
         return False
 
 
+def _saves(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "save"
+
+
+def _is_entered(node: ast.For | ast.AsyncFor | ast.While) -> bool:
+    """Whether a loop surely has a first turn: ``for i in range(10):``."""
+    if isinstance(node, ast.While):
+        return isinstance(node.test, ast.Constant) and bool(node.test.value)
+    call = node.iter
+    given = call.args if isinstance(call, ast.Call) and ast.unparse(call.func) in ("range", "xrange") else []
+    return len(given) == 1 and isinstance(given[0], ast.Constant) and bool(given[0].value)
+
+
 def _gives_all(unit: Unit, part: ast.Call) -> bool:
     """Whether an initializer is that of all variables that are not local."""
     symbol = unit.kinds.symbol(part.func) or ""
@@ -296,7 +336,10 @@ def _gives_all(unit: Unit, part: ast.Call) -> bool:
 
 def _either(*states: _State) -> _State:
     found = [each for each in states if each is not None]
-    return frozenset().union(*found) if found else None
+    if not found:
+        return None
+    settings = frozenset().union(*(each.settings for each in found))
+    return _Progress(settings, frozenset.intersection(*(each.ran for each in found)))
 
 
 def _is_message(node: ast.stmt) -> bool:

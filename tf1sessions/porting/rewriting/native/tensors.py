@@ -27,6 +27,8 @@ _SEVERAL = frozenset(
         "unique_with_counts unpack unstack vectorized_map weighted_moments while_loop"
     ).split()
 )
+#: Functions of Python that give lists.
+_LISTING = frozenset(["list", "sorted", "tuple"])
 #: Libraries whose functions give tensors; that of another one may be ``OrderedDict(...)``.
 _LIBRARIES = ("tf.", "tf1sessions.", "tf_keras.", "keras.", "tensorflow_probability.", "tensorflow_hub.")
 #: In the names of layers that may give several tensors.
@@ -88,7 +90,39 @@ def is_tensor(
         return isinstance(node.value, ast.Name | ast.BinOp) and is_tensor(kinds, node.value, statements, given=given)
     if isinstance(node, ast.Attribute):
         return node.attr == METRIC_VALUE
+    if isinstance(node, ast.BinOp) and any(_may_be_list(kinds, each, statements) for each in (node.left, node.right)):
+        return any(is_tensor(kinds, each, statements, given=given) for each in (node.left, node.right))
     return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
+
+
+def _may_be_list(
+    kinds: Kinds, node: ast.expr | None, statements: Sequence[ast.stmt], entered: frozenset[str] = frozenset()
+) -> bool:
+    """Whether an expression may be a list or a tuple: to add such to another one gives a list.
+
+    Args:
+        kinds: Of the file.
+        node: The expression.
+        statements: Those that bind its names.
+        entered: The names of functions whose results are asked for already.
+    """
+    if isinstance(node, ast.Name):
+        binders = [each for each in statements if isinstance(each, ast.Assign) and node.id in map(_name, each.targets)]
+        others = [each for each in statements if each not in binders]
+        return any(_may_be_list(kinds, each.value, others, entered) for each in binders)
+    if isinstance(node, ast.Call):
+        function = kinds.functions.get(_name(node.func) or "")
+        if function is not None and function.name not in entered:
+            inner = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
+            returned = [each.value for each in inner if isinstance(each, ast.Return)]
+            return any(_may_be_list(kinds, each, inner, entered | {function.name}) for each in returned)
+        return _name(node.func) in _LISTING or (kinds.symbol(node.func) or "").rpartition(".")[2] in _SEVERAL
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Slice) and _may_be_list(kinds, node.value, statements, entered)
+    if isinstance(node, ast.BinOp | ast.IfExp):
+        parts = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.body, node.orelse)
+        return any(_may_be_list(kinds, each, statements, entered) for each in parts)
+    return isinstance(node, ast.List | ast.Tuple | ast.ListComp)
 
 
 def _name(node: ast.expr) -> str | None:

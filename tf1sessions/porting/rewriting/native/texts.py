@@ -84,6 +84,21 @@ class Texts:
         if any(isinstance(each, ast.JoinedStr) for each in inside):
             raise NotPossible(node, "An f-string has something of the graph in it")
 
+    def put_before(self, statement: ast.stmt, lines: Iterable[str]) -> None:
+        """Put lines right before a statement, or the one around it that begins its line. Called after all replacing."""
+        around = [statement, *(each for each in self.file.around(statement) if isinstance(each, ast.stmt))]
+        place = next(each for each in around if self._begins_line(each))
+        at, _ = self.file.positions.span(place)
+        text = "".join(f"{line}{self.file.source.newline}{self.lead(place)}" for line in lines)
+        self._edits.append(Edit(at, at, text))
+
+    def _begins_line(self, statement: ast.stmt) -> bool:
+        """Whether a statement is the first of its line, and no ``elif``."""
+        line = self.lines[statement.lineno - 1].lstrip(" \t")
+        at, _ = self.file.positions.span(statement)
+        is_first = at == self.file.positions.line_start(statement.lineno) + len(self.lead(statement))
+        return is_first and not (isinstance(statement, ast.If) and line.startswith("elif"))
+
     def add_argument(self, call: ast.Call, name: str) -> None:
         """Have a call give one more argument, which is called as its parameter is."""
         _, end = self.file.positions.span(call)

@@ -14,7 +14,7 @@ from .nones import none_or_not
 from .statements import Item
 from .texts import Texts
 
-__all__ = ["METHODS", "TapeStep", "check_optimizers", "differentiates", "tape_step"]
+__all__ = ["METHODS", "TapeStep", "check_optimizers", "check_orders", "differentiates", "tape_step"]
 
 #: Methods of optimizers that take gradients, or apply them.
 METHODS = ("minimize", "compute_gradients", "apply_gradients")
@@ -161,6 +161,8 @@ def _check_trained(kinds: Kinds, call: ast.Call) -> None:
 def check_optimizers(kinds: Kinds, items: Iterable[Item], scope: Mapping[str, Kind]) -> None:
     """Refuse training steps of what is not seen to be an optimizer: they would stay as they are in a tf.function.
 
+    Refuse besides to ask an optimizer for its state: Keras's have it under other names, and in other units.
+
     Raises:
         NotPossible: There is one, as of an optimizer whose class is a parameter or a value of a dict.
     """
@@ -169,6 +171,32 @@ def check_optimizers(kinds: Kinds, items: Iterable[Item], scope: Mapping[str, Ki
         if isinstance(function, ast.Attribute) and function.attr in METHODS and kinds.symbol(function) is None:
             if kinds.of(function.value, scope) is not Kind.VARIABLE:
                 raise NotPossible(call, f"{function.attr}() is called of what is not known to be an optimizer")
+    assigned = [each for each in ast.walk(kinds.file.tree) if isinstance(each, ast.Assign)]
+    made = [each for each in assigned if isinstance(each.value, ast.Call)]
+    made = [each for each in made if creates(kinds.symbol(each.value.func)) == "optimizer"]  # type: ignore[attr-defined]
+    names = {ast.unparse(target) for each in made for target in each.targets}
+    for node in ast.walk(kinds.file.tree):
+        if isinstance(node, ast.Attribute) and node.attr not in METHODS and ast.unparse(node.value) in names:
+            raise NotPossible(node, f"{node.attr} of an optimizer is used")
+
+
+def check_orders(items: Iterable[Item], steps: Mapping[Item, TapeStep]) -> None:
+    """Refuse gradients of what is computed of gradients: those of a tape are taken behind it, where it sees nothing.
+
+    Args:
+        items: What requests compute, in its order.
+        steps: Those statements that take gradients with a tape, or apply them.
+
+    Raises:
+        NotPossible: There are such.
+    """
+    derived: set[str] = set()
+    for item in items:
+        step = steps.get(item)
+        if step is not None and step.loss is not None and item.reads & derived:
+            raise NotPossible(item.statement, "Gradients are taken of what is computed of gradients of variables")
+        if step is None or not step.is_operation:
+            derived |= item.binds if item.reads & derived or (step is not None and step.loss is not None) else set()
 
 
 def differentiates(kinds: Kinds, statement: ast.stmt, scope: Mapping[str, Kind]) -> bool:

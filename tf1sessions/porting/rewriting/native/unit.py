@@ -105,6 +105,8 @@ class Unit:
         iterator_makers: The names of iterators that have initializers -> what makes these.
         iterators: Those that requests begin anew.
         initializations: The statements that initialize variables.
+        run_before: What writes a checkpoint -> the names of what requests that change variables have computed before,
+            first those that they have surely computed.
         rates: Optimizer -> its learning rate, if requests compute that, and the variable that is set to it.
         rate_texts: Learning rate -> what it becomes.
         steps: Statement -> the step of a training that it becomes.
@@ -169,6 +171,7 @@ class Unit:
         self.rates: dict[str, tuple[ast.expr, str]] = {}
         self.rate_texts: dict[ast.expr, str] = {}
         self.initializations: list[ast.stmt] = []
+        self.run_before: dict[ast.Call, tuple[frozenset[str], frozenset[str]]] = {}
         self.unwrapped: list[ast.With] = []
         self.helpers: dict[ast.With, list[str]] = {}
         self.before: dict[Item, list[str]] = {}
@@ -265,6 +268,8 @@ class Unit:
         call, target = statement.value, statement.targets[0]
         assert isinstance(target, ast.Name)
         fetches = call.args[0]
+        if isinstance(fetches, ast.Starred):
+            raise NotPossible(fetches, "A request is put together while the program runs")
         feeds = next((each.value for each in call.keywords if each.arg == "feeds"), None)
         fed = feeds.elts if isinstance(feeds, ast.List) else []
         for each in fed:

@@ -40,9 +40,10 @@ from ..native.kinds import Kinds
 from ..native.late_prints import LATE_PRINT
 from ..native.modules import FileClasses
 from ..native.refusals import DROPPED_PRINT, check_file
-from ..native.rest import rewrite_rest, write_datasets, write_shapes
+from ..native.rest import rewrite_rest, write_datasets
 from ..native.scopes import check_scopes
 from ..native.session_settings import LEFT_OUT, unused_settings
+from ..native.shapes import write_shapes
 from ..native.shared_draws import SHARED_DRAW
 from ..native.small_steps import SMALL_STEPS, training_loop
 from ..native.texts import VERBATIM, Texts, indented
@@ -268,7 +269,7 @@ def _edits(
         lines = [line if line.strip() else "" for line in lines]
         yield Edit(start, end, "".join(line + newline for line in indented(lines, lead=lead)))
     for edit in texts.edits:
-        if not any(start <= edit.start and edit.end <= end for start, end in spans):
+        if not any(start <= edit.start < end and edit.end <= end for start, end in spans):
             yield edit
     for unit in units:
         name = re.compile(rf"(?<![\w.]){unit.legacy}(?!\w)")
