@@ -246,6 +246,28 @@ def test_single_job_and_ctrl_c(plain: Plain, terminal: Callable[..., Terminal]) 
     assert plain.states() == ["cancelled"]
 
 
+def test_single_job_may_clean_up_for_as_long_as_it_takes(plain: Plain, terminal: Callable[..., Terminal]) -> None:
+    plain.script(
+        "one.py",
+        """
+        import os, time
+        try:
+            print("begun")
+            while True: time.sleep(0.02)
+        except KeyboardInterrupt:
+            while not os.path.exists("go"): time.sleep(0.02)
+            print("saved")
+        """,
+    )
+    shown = terminal("run", "--out", "run", "one.py")
+    shown.shows("begun")
+    shown.type(b"\x03")
+    shown.shows("still runs 5 s after Ctrl-C; Ctrl-C again kills it")
+    (plain.folder / "go").touch()
+    shown.shows("saved")
+    assert shown.end() == 130
+
+
 def test_ctrl_c_while_tensorflow_starts(
     plain: Plain, terminal: Callable[..., Terminal], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from tf1sessions.cli.programs import (
     CONTEXT_SETTINGS,
@@ -84,7 +85,8 @@ __all__ = ["run"]
 @seconds_option(
     "--grace",
     default=5.0,
-    help="Time for a job to clean up after Ctrl-C or its time limit, before it is killed. Default: 5.",
+    help="Time for a job to clean up after Ctrl-C or its time limit, before it is killed. Default: 5; a single script "
+    "in a terminal has as long as it takes after Ctrl-C, and a second Ctrl-C kills it.",
 )
 @setting_option(
     "--queue-grace",
@@ -221,6 +223,8 @@ def run(
 
         printer = _printer(as_json, single=len(jobs) == 1, unmet=unmet)
         limits: dict[str, Any] = {"parallel": parallel or room, "fail_fast": not keep_going, "grace_secs": grace}
+        is_default = ctx.get_parameter_source("grace") is ParameterSource.DEFAULT
+        limits["patient"] = is_default and len(jobs) == 1 and not as_json and os.isatty(0)
         where: dict[str, Any] = {"out": out, "resume": resume, "stdio": None if as_json else (0, 1, 2)}
         how = RunSettings(job=above, deprecations=warnings, **limits, **where, **of_server)
         running = Run(jobs or None, how, printer.on_event)
