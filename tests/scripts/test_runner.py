@@ -170,14 +170,16 @@ class Background:
 def test_jobs_wait_for_others_where_the_system_has_no_more(folder: Path) -> None:
     """Not those whose worker does not start for another reason, nor one that is alone."""
     running: list[FakeHandle] = []
+    lock = threading.Lock()  # jobs are started by several threads
 
     def behave(spec: WorkerSpec, attempt: int) -> Any:
         if spec.name == "d":
             return WorkerStartError("No such folder")
-        if any(not handle.has_ended for handle in running):
-            return WorkerStartError("it could not be forked: Too many open files")
-        running.append(FakeHandle(spec))
-        return running[-1]
+        with lock:
+            if any(not handle.has_ended for handle in running):
+                return WorkerStartError("it could not be forked: Too many open files")
+            running.append(FakeHandle(spec))
+            return running[-1]
 
     server = FakeServer(behave)
     run = Background(server, jobs("abcd"), parallel=4)
@@ -192,6 +194,23 @@ def test_jobs_wait_for_others_where_the_system_has_no_more(folder: Path) -> None
     alone = FakeServer(lambda spec, attempt: WorkerStartError("it could not be forked: Too many open files"))
     summary, events = play(alone, jobs("a"), out="alone")
     assert states(summary) == ["failed"] and not [event for event in events if isinstance(event, Note)]
+
+
+def test_job_waits_for_others_that_have_ended_by_the_time_that_it_fails_to_start(folder: Path) -> None:
+    a_is_over = threading.Event()
+
+    def behave(spec: WorkerSpec, attempt: int) -> Any:
+        if spec.name == "b" and attempt == 1:
+            assert a_is_over.wait(DEADLINE)
+            return WorkerStartError("it could not be forked: Too many open files")
+        return 0
+
+    def listener(event: Event) -> None:
+        if isinstance(event, JobEnded):
+            a_is_over.set()
+
+    summary = run_jobs(jobs("ab"), RunSettings(server=FakeServer(behave), out="run", parallel=2), listener)
+    assert states(summary) == ["done", "done"]
 
 
 def test_all_jobs_run_in_order_and_are_recorded(folder: Path) -> None:
@@ -546,6 +565,27 @@ def test_grace_has_an_end(folder: Path) -> None:
     run.started(1)
     run.run.interrupt()
     assert run.result().records[0].reason == "interrupted by SIGINT; killed"
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_patient_run_says_how_to_kill_what_goes_on(folder: Path, ends: bool) -> None:
+    server = FakeServer(lambda spec, attempt: FakeHandle(spec, stubborn=True))
+    run = Background(server, jobs("a"), grace_secs=0.05, patient=True)
+    run.started(1)
+    run.run.interrupt()
+    wait_for(lambda: run.of(Note), "the note", DEADLINE)
+    assert [note.text for note in run.of(Note)] == ["still runs 0.05 s after Ctrl-C; Ctrl-C again kills it"]
+    if ends:
+        server.handles[0].end(0)
+    else:
+        run.run.interrupt()
+    assert run.result().records[0].reason == "interrupted by SIGINT" + ("" if ends else "; killed")
+
+
+def test_patient_run_kills_what_goes_on_after_its_time_limit(folder: Path) -> None:
+    server = FakeServer(lambda spec, attempt: FakeHandle(spec, stubborn=True))
+    summary, _ = play(server, jobs("a"), job=JobSettings(time_limit=0.05), grace_secs=0.05, patient=True)
+    assert states(summary) == ["timeout"]
 
 
 def test_second_interrupt_kills_at_once(folder: Path) -> None:

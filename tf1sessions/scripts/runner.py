@@ -20,6 +20,7 @@ then, the run says so and goes on without it.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import queue
 import signal
@@ -102,6 +103,7 @@ class _Active:
     tee: Tee | None
     started: float
     deadline: float | None
+    had_others: bool  # whether other attempts ran when it was started
     watcher: threading.Thread | None = None
     handle: Handle | None = None
     ending: _Ending | None = None
@@ -330,10 +332,14 @@ class _RunLoop:
                     limit = self._jobs[active.index].settings.time_limit
                     self._end(active, "timeout", f"ran longer than {limit:g} s", signal.SIGTERM)
             elif active.ending.at <= now:
-                if not active.ending.killed:
-                    self._kill(active)
-                else:
+                if active.ending.killed:
                     self.on_ended(active, WorkError(f"did not end within {_KILL_SECS:g} s after SIGKILL"))
+                elif self._settings.patient and active.ending.signum == signal.SIGINT:
+                    active.ending.at = math.inf
+                    secs = f"{self._settings.grace_secs:g} s"
+                    self.on_note(Note(f"still runs {secs} after Ctrl-C; Ctrl-C again kills it", active.index))
+                else:
+                    self._kill(active)
 
     def suspend(self) -> None:
         """Stop the jobs, then this process; once it is continued, goes on, with the time limits put off."""
@@ -365,11 +371,15 @@ class _RunLoop:
             if not self._leave_to_later(index, failure):
                 raise failure from error
 
-    def _leave_to_later(self, index: int, error: BaseException) -> bool:
-        """Have a job wait until others have ended, if there are any and the system had no more for it."""
-        if not self._active or not isinstance(error, WorkerStartError) or limit_step(str(error)) is None:
+    def _leave_to_later(self, index: int, error: WorkerResult | BaseException, had_others: bool = False) -> bool:
+        """Have a job wait until others have ended, if there are any and the system had no more for it.
+
+        With ``had_others`` there were some when it was started: without them, there may be enough by now.
+        """
+        is_alone = not self._active and not had_others
+        if is_alone or not isinstance(error, WorkerStartError) or limit_step(str(error)) is None:
             return False
-        self._parallel = len(self._active)
+        self._parallel = max(1, len(self._active))
         self._waiting.appendleft(index)
         if not self._is_short:
             self._is_short = True
@@ -390,7 +400,8 @@ class _RunLoop:
             on_failure.pop_all()
         now = time.monotonic()
         limit = job.settings.time_limit
-        active = _Active(index, log, log_start, tee, now, None if limit is None else now + limit)
+        deadline = None if limit is None else now + limit
+        active = _Active(index, log, log_start, tee, now, deadline, had_others=bool(self._active))
         self._active.append(active)
         self._folder.update(index, state="running", attempts=attempt)  # on the disk before the job can do anything
         spec = WorkerSpec(
@@ -535,7 +546,7 @@ class _RunLoop:
                 log = self._folder.open_log(index)
                 with open(log, "w", encoding="utf-8", errors="replace") as file:
                     file.write(result.start_error)
-        if active.ending is None and isinstance(result, WorkerStartError) and self._leave_to_later(index, result):
+        if active.ending is None and self._leave_to_later(index, result, active.had_others):
             self._folder.update(index, state="pending", attempts=self._folder.records[index].attempts - 1)
             return
         changes = _outcome(active, result)
