@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-__all__ = ["AfterImport"]
+__all__ = ["AfterImport", "call_when_usable"]
+
+
+def call_when_usable(call: Callable[[], object]) -> None:
+    """Call a function that needs TensorFlow, which has just been imported.
+
+    Where runtime.py imports it, nothing that needs that can be imported before it is complete.
+    """
+    later = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
+    if later is None:
+        call()
+    else:
+        later.append(call)
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
@@ -31,7 +43,10 @@ class AfterImport(importlib.abc.MetaPathFinder):
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
-                self._call()
+                if fullname == "tensorflow":
+                    call_when_usable(self._call)
+                else:
+                    self._call()
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

@@ -35,6 +35,7 @@ from typing import Any
 from .. import errors
 from ..garbage import collector_paused
 from . import children, horovod_modules, libraries, missing, old_libraries, old_protos, pillow_compat, stdlib_compat
+from .after_import import call_when_usable
 from .jobs import SEEDS
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
@@ -181,13 +182,8 @@ def _after_tensorflow(real: ModuleType) -> None:
     sys.modules["tensorflow"] = face
     with _lock:
         waiting, _waiting[:] = _waiting[:], []
-    # Where runtime.py imports TensorFlow, nothing that needs it can be imported before it is complete.
-    later = getattr(sys.modules.get("tf1sessions.runtime"), "when_complete", None)
     for call in waiting:
-        if later is None:
-            call(face)
-        else:
-            later.append(functools.partial(call, face))
+        call_when_usable(functools.partial(call, face))
 
 
 def after_import(call: Callable[[ModuleType], None]) -> None:
