@@ -25,8 +25,8 @@ from tf1sessions.source.uses import FileUses
 GOLDEN = ROOT / "tests" / "golden" / "data" / "recorded.npz"
 RECORDED = ROOT / "tests" / "golden" / "cases" / "recorded_program.py"
 
-#: Draws and feeds without any seed; what it reads and writes is in its own folder. After step v1 a module of ours is the
-#: first to import TensorFlow.
+#: Draws and feeds without any seed; what it reads and writes is in its own folder. After step v1 a module of ours is
+#: the first to import TensorFlow.
 TRAIN = """
 import os
 import sys
