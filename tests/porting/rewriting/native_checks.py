@@ -244,18 +244,21 @@ TRAINED = """for i in range(3):
         saver.save(sess, PATH)"""
 
 
+def _printed_after_training(program: str, folder: str, stack: contextlib.ExitStack) -> str:
+    """What a program prints when it has trained and written old/model.ckpt, in a folder that is left by the stack."""
+    stack.callback(os.chdir, os.getcwd())
+    os.chdir(folder)
+    Path("old").mkdir()
+    return in_sessions(ported(program.replace("BEGIN", TRAINED.replace("PATH", "'old/model.ckpt'")))["clean"])[0]
+
+
 def check_an_old_checkpoint_is_converted() -> None:
     page = (ROOT / "migration_notes" / "port-native.md").read_text("utf-8").partition("### Old checkpoints")[2]
     convert = re.findall(r"```py\n(.*?)```", page, re.DOTALL)[0]
     for optimizer in ("AdamOptimizer(0.1)", "MomentumOptimizer(0.01, 0.9)"):
         program = OLD_PROGRAM.replace("OPTIMIZER", f"tf.train.{optimizer}")
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-            stack.callback(os.chdir, os.getcwd())
-            os.chdir(folder)
-            Path("old").mkdir()
-            before, _, _ = in_sessions(
-                ported(program.replace("BEGIN", TRAINED.replace("PATH", "'old/model.ckpt'")))["clean"]
-            )
+            before = _printed_after_training(program, folder, stack)
             text = ported(program.replace("BEGIN", "saver.restore(sess, 'new/model.ckpt')"))["native"]
             assert "tf1sessions" not in text and RESTORED_COMMENT in text, text
             v1.keras.backend.clear_session()
@@ -274,12 +277,7 @@ def check_an_old_checkpoint_is_read_where_the_learning_rate_changes() -> None:
     """It has no value for a learning rate that an optimizer would keep."""
     program = OLD_PROGRAM.replace("OPTIMIZER", "tf.train.GradientDescentOptimizer(0.01 * tf.reduce_mean(x))")
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        stack.callback(os.chdir, os.getcwd())
-        os.chdir(folder)
-        Path("old").mkdir()
-        before, _, _ = in_sessions(
-            ported(program.replace("BEGIN", TRAINED.replace("PATH", "'old/model.ckpt'")))["clean"]
-        )
+        before = _printed_after_training(program, folder, stack)
         text = ported(program.replace("BEGIN", "saver.restore(sess, 'old/model.ckpt')"))["native"]
         assert "tf1sessions" not in text and "lambda: learning_rate" in text, text
         v1.keras.backend.clear_session()

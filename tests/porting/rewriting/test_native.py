@@ -615,7 +615,9 @@ def test_dimensions_are_numbers():
 
 def test_dimensions_that_have_names_are_numbers():
     text = (
-        "import numpy as np\nimport tensorflow as tf\n" + GRAPH + "shape = x.get_shape()\n_, width = x.shape\n"
+        "import numpy as np\nimport tensorflow as tf\n"
+        + GRAPH
+        + "shape = x.get_shape()\nshape = shape[:]\n_, width = x.shape\n"
         "y = y * shape[1].value / width.value\n"
         "def size(tensor):\n    found = 1\n    for dim in tensor.get_shape():\n        found *= dim.value\n"
         "    return found * np.prod([each.value for each in tensor.shape[1:]])\n"

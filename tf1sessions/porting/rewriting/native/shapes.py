@@ -23,30 +23,34 @@ def write_shapes(file: FileUses, texts: Texts) -> None:
                 texts.replace_end(node, node.value, "")
 
 
-def _is_shape(file: FileUses, node: ast.expr) -> bool:
+_Binders = frozenset[ast.AST]  # those that were looked at: of `shape = shape[1:]` the others decide
+
+
+def _is_shape(file: FileUses, node: ast.expr, seen: _Binders = frozenset()) -> bool:
     """Whether an expression is the shape of a tensor, or a part of one."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Attribute) and node.func.attr == "get_shape"
     if isinstance(node, ast.Attribute):
         return node.attr == "shape"
     if isinstance(node, ast.Subscript):
-        return isinstance(node.slice, ast.Slice) and _is_shape(file, node.value)
-    values = [_assigned(file, each) for each in _binders(file, node)]
-    return bool(values) and all(value is not None and _is_shape(file, value) for value in values)
+        return isinstance(node.slice, ast.Slice) and _is_shape(file, node.value, seen)
+    binders = _binders(file, node)
+    values = [_assigned(file, each) for each in binders - seen]
+    return bool(binders) and all(value is not None and _is_shape(file, value, seen | binders) for value in values)
 
 
-def _is_dimension(file: FileUses, node: ast.expr) -> bool:
+def _is_dimension(file: FileUses, node: ast.expr, seen: _Binders = frozenset()) -> bool:
     """Whether an expression is a dimension of the shape of a tensor."""
     if isinstance(node, ast.Subscript):
         return not isinstance(node.slice, ast.Slice) and _is_shape(file, node.value)
     binders = _binders(file, node)
-    return bool(binders) and all(_is_bound_to_dimension(file, each) for each in binders)
+    return bool(binders) and all(_is_bound_to_dimension(file, each, seen | binders) for each in binders - seen)
 
 
-def _is_bound_to_dimension(file: FileUses, binder: ast.AST) -> bool:
+def _is_bound_to_dimension(file: FileUses, binder: ast.AST, seen: _Binders) -> bool:
     """Whether a name is bound to a dimension: by a loop over a shape, or by an assignment."""
     if (value := _assigned(file, binder)) is not None:
-        return _is_dimension(file, value)
+        return _is_dimension(file, value, seen)
     parent = file.parents.get(binder)
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension):
         return parent.target is binder and _is_shape(file, parent.iter)
@@ -62,12 +66,12 @@ def _assigned(file: FileUses, binder: ast.AST) -> ast.expr | None:
     return statement.value if isinstance(statement, ast.Assign) and binder in statement.targets else None
 
 
-def _binders(file: FileUses, node: ast.expr) -> list[ast.AST]:
+def _binders(file: FileUses, node: ast.expr) -> _Binders:
     """The places in the function around a name that bind it."""
     if not isinstance(node, ast.Name):
-        return []
+        return frozenset()
     function = _function(file, node)
-    return [each for each in file.bound.get(node.id, ()) if _function(file, each) is function]
+    return frozenset(each for each in file.bound.get(node.id, ()) if _function(file, each) is function)
 
 
 def _function(file: FileUses, node: ast.AST) -> ast.AST | None:
