@@ -104,10 +104,9 @@ def addresses(warm_address: str, script_address: str) -> list[str]:
     ],
     ids=["scripts", "library", "machine", "leaving", "serving", "strategies"],
 )
-def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun], request: pytest.FixtureRequest) -> None:
+def test_python(pages: tuple[Path, ...], run_python: Callable[..., PythonRun], addresses: list[str]) -> None:
     if SHARING not in pages and STRATEGIES not in pages:
-        address = "script_address" if RUNNING in pages else "warm_address"
-        run_python = starting_warm(run_python, request.getfixturevalue(address))
+        run_python = starting_warm(run_python, addresses[RUNNING in pages])
     code = [block for page in pages for block in blocks(page, "python")]
     assert {Path(block.page).name for block in code} == {page.name for page in pages}
     done = run_python(RUN_BLOCKS, json.dumps([[block.page, block.line, block.text] for block in code]), deadline=150)

@@ -6,13 +6,13 @@ How each ends is in its name: ``..._fails``, or else it passes.
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import wait_for
 
 import tf1sessions as t1
 
@@ -149,10 +149,7 @@ def test_hangs_fails(tf1_session: Any, hungry: Any) -> None:
 
 
 def test_fixtures_have_ended_after_a_timeout() -> None:
-    due = time.monotonic() + 60  # its threads may have been given up before they ended
-    while time.monotonic() < due and counts("test_hangs_fails") != {"end": 2}:
-        time.sleep(0.05)
-    assert counts("test_hangs_fails") == {"end": 2}
+    wait_for(lambda: counts("test_hangs_fails") == {"end": 2}, "threads that may have been given up before they ended")
 
 
 @pytest.mark.tf1(explore=4, threads=2, each_thread=["model"])

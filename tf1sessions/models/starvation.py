@@ -31,7 +31,7 @@ def refuse_starved(model: Model, signature: Signature) -> None:
     """Refuse a model that only its own operations can fill, where an output surely waits for what none of them fills.
 
     Args:
-        model: It was made of a file: nobody else has its session.
+        model: A model that was loaded from a file. No other caller enqueues in its session.
         signature: Which of its signatures is to run.
 
     Raises:

@@ -29,8 +29,8 @@ class RunSettings:
         stdio: For a single job: the caller's stdin, stdout and stderr, for it to use directly. By default, and for
             several jobs, they read from the null device and write to their logs only.
         grace_secs: How long a job that must go has to clean up before it is killed.
-        patient: Whether a job that ends by Ctrl-C has as long as it takes. The user is told after the grace that a
-            second Ctrl-C kills it.
+        patient: Whether a job has no time limit for its cleaning up after SIGINT. After ``grace_secs`` a note says
+            that a second Ctrl-C kills it.
         start_secs: How long TensorFlow may take to start.
         server: Makes the fork server; for tests and other kinds of jobs.
         elsewhere: The jobs run on other machines, whose shares are not divided here.
