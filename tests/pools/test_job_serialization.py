@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import math
 import pickle
 import sys
@@ -195,6 +197,24 @@ def test_what_has_changed_in_a_function_of_the_main_program_is_sent():
     functions = [of_main(f"def job():\n    return {number}") for number in range(100)]
     assert [arrive(Call(one), pickles=pickles, reader=reader)[0][0]() for one in functions] == list(range(100))
     assert len(pickles._kept) <= 32 and len(reader._kept) <= 32
+
+
+def test_a_function_keeps_its_file_s_name():
+    def inner():
+        return sys._getframe().f_code.co_filename
+
+    assert result(inner) == result(lambda: inner()) == __file__
+
+
+def test_the_text_of_a_notebook_s_cell_goes_with_its_functions(monkeypatch):
+    lines = ["def job():\n", "    return (lambda: 1)\n"]
+    monkeypatch.setitem(linecache.cache, "<cell 1>", (sum(map(len, lines)), None, lines, "<cell 1>"))
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile("".join(lines), "<cell 1>", "exec"), space)
+    packed = pack(space["job"], math.inf)
+    monkeypatch.delitem(linecache.cache, "<cell 1>")
+    arrived = unpack(b"".join(packed.stream), [])
+    assert inspect.getsource(arrived) == "".join(lines) and arrived().__code__.co_filename == "<cell 1>"
 
 
 def test_a_function_with_large_arrays_keeps_them_out():

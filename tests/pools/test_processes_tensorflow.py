@@ -49,6 +49,20 @@ def test_map_gives_each_job_its_own_graph_in_order(plain):
     assert os.getpid() not in {pid for _, pid in results} and len({pid for _, pid in results}) <= 2
 
 
+def test_autograph_reads_functions_that_came_by_value(plain):
+    def doubled_above_two(value):
+        if value > 2:
+            return value * 2
+        else:
+            return value
+
+    def job(session):
+        items = t1.tf1.data.Dataset.range(5).map(doubled_above_two).batch(5)
+        return session.run(t1.tf1.data.make_one_shot_iterator(items).get_next())
+
+    assert plain.submit(job).result(DEADLINE).tolist() == [0, 1, 2, 6, 8]
+
+
 def computing_threads():
     """How many threads this process has that TensorFlow computes with."""
     names = [path.read_text().strip() for path in pathlib.Path("/proc/self/task").glob("*/comm")]

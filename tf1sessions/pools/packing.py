@@ -8,6 +8,9 @@ subclasses with a pickling of their own.
 An array arrives as pickle would bring it, with its dtype, shape, order (C or Fortran; C if its memory had gaps) and
 subclass, once if it was there twice; but always writable, and a masked array with ``nomask`` and its hardness kept. A
 ``memoryview`` arrives as one.
+
+A function that goes by value keeps the name of its file, and takes the text of that file along where it is none on the
+disk, as a notebook's cell: tracebacks show its lines, and AutoGraph can read it.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from __future__ import annotations
 import copyreg
 import functools
 import importlib
+import linecache
+import os
 import pickle
 import sys
 import types
@@ -128,6 +133,9 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             except (ValueError, NotImplementedError):  # a format that numpy does not know: cloudpickle sends its bytes
                 return NotImplemented
             return _new_memoryview, (array, obj.format, obj.readonly)
+        elif kind is types.CodeType:
+            make, values = self.dispatch_table[kind](obj)
+            return _new_code, (make, values, obj.co_filename, _text_without_file(obj.co_filename))
         elif issubclass(kind, types.ModuleType) and kind is not types.ModuleType and _is_found(obj):
             return importlib.import_module, (obj.__name__,)
         return super().reducer_override(obj)
@@ -147,6 +155,14 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 def _is_found(module: types.ModuleType) -> bool:
     """Whether importing a module's name gives it; one of a class of its own, as scripts' tensorflow."""
     return sys.modules.get(module.__name__) is module
+
+
+def _text_without_file(name: str) -> list[str] | None:
+    """The lines of what was compiled under a name that is no file's; None where there are none, or a file has them."""
+    if os.path.exists(name):
+        return None
+    entry = linecache.cache.get(name)
+    return entry[2] if entry is not None and len(entry) == 4 else None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -175,6 +191,13 @@ def _new_masked(data: NDArray[Any], mask: Any, fill_value: Any, hard_mask: bool)
     return np.ma.MaskedArray(data, mask, fill_value=fill_value, hard_mask=hard_mask)
 
 
+def _new_code(make: Any, values: tuple[Any, ...], name: str, lines: list[str] | None) -> types.CodeType:
+    if lines is not None:
+        linecache.cache[name] = (sum(map(len, lines)), None, lines, name)  # None: it is not looked for on the disk
+    code: types.CodeType = make(*values).replace(co_filename=name)
+    return code
+
+
 def _new_memoryview(array: NDArray[Any], like: str, read_only: bool) -> memoryview:
     view = array.data
     if view.format != like:
@@ -184,5 +207,6 @@ def _new_memoryview(array: NDArray[Any], like: str, read_only: bool) -> memoryvi
 
 # What most messages have, and cloudpickle would take long to recognise as something to be imported; all live for ever.
 _BY_REFERENCE = frozenset(
-    id(known) for known in (_new_array, _new_masked, _new_memoryview, np.ndarray, np.dtype, *np.sctypeDict.values())
+    id(known)
+    for known in (_new_array, _new_code, _new_masked, _new_memoryview, np.ndarray, np.dtype, *np.sctypeDict.values())
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import pickle
 import select
@@ -103,7 +104,7 @@ class SessionServer:
         drain_secs: float = 30.0,
         start_secs: float = 180.0,
     ) -> None:
-        import cloudpickle
+        from tf1sessions.pools.packing import pack  # here, because it takes cloudpickle with it
 
         chosen = () if models is None else models_from(models)
         if not chosen and requests is None:
@@ -130,7 +131,7 @@ class SessionServer:
                 "folder": self.address,
                 "key": make_key(self.address),
             }
-            whole = {"path": sys.path, "cwd": os.getcwd(), "spec": cloudpickle.dumps(spec)}
+            whole = {"path": sys.path, "cwd": os.getcwd(), "spec": b"".join(pack(spec, math.inf).stream)}
             self._message = pickle.dumps(whole)
             if restart:
                 open(os.path.join(self.address, RESTARTS), "w").close()
