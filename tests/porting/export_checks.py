@@ -243,6 +243,17 @@ def check_inputs_whose_names_become_one_argument() -> None:
         assert function(a_b_2=one, a_b=two, a_b_1=three)["y"].numpy().tolist() == [321.0]
 
 
+def check_an_input_whose_name_no_argument_of_a_function_has() -> None:
+    def build() -> Any:
+        x = v1.placeholder(tf.float32, [None], name="x")
+        return {"_x": x}, {"y": 2.0 * x}
+
+    with folder() as here:
+        converted(build, here / "out")
+        loaded = tf.saved_model.load(str(here / "out"))
+        assert loaded({"_x": tf.constant([1.0])})["y"].numpy().tolist() == [2.0]
+
+
 def check_inputs_that_are_no_placeholders() -> None:
     with folder() as here:
         options = {"inputs": {"x": "conv/BiasAdd"}, "outputs": {"p": "probabilities"}}
@@ -400,6 +411,16 @@ def check_an_input_inside_a_loop() -> None:
             lambda: convert(MODELS / "recurrent", here / "out", inputs=["sequences", inside], outputs=["outputs"]),
         )
         assert f"'{inside}:0', a MatMul inside the loop" in message and os.listdir(here) == []
+
+
+def check_an_input_that_no_value_can_be() -> None:
+    def build() -> Any:
+        handle = v1.placeholder(tf.variant, [], name="list")
+        return {"list": handle}, {"length": tf.raw_ops.TensorListLength(input_handle=handle)}
+
+    with folder() as here:
+        message = raised(ConversionError, lambda: convert(build, here / "out"))
+        assert "'list' is of the dtype variant" in message and os.listdir(here) == []
 
 
 def check_where_eager_execution_is_off() -> None:

@@ -163,7 +163,7 @@ def _bare_checkpoint(source: str | os.PathLike[str]) -> str | None:
 
 
 def _check_feeds(source: Source) -> None:
-    """Refuses inputs that lie inside a loop, where a value from outside is not one of an iteration.
+    """Refuses inputs that no value from outside can be: those of a dtype that has none, and those inside a loop.
 
     Raises:
         ConversionError: There is one.
@@ -173,6 +173,14 @@ def _check_feeds(source: Source) -> None:
     for one in source.prepared.interfaces.values():
         for name, spec in one.inputs.items():
             node = graph_index.nodes[node_of(spec.tensor)]
+            dtype = source.spec(name, spec.tensor).dtype
+            if dtype in (tf.variant, tf.resource):
+                raise ConversionError(
+                    f"the input {name!r} is of the dtype {dtype.name}, of which no caller has values",
+                    where=source.where,
+                    next_step="Name what is computed from it, or what makes it a tensor of numbers.",
+                    nodes=(node.name,),
+                )
             if node.name in frames and node.op not in ("Exit", "RefExit"):
                 raise ConversionError(
                     f"the input {name!r} is the tensor {spec.tensor!r}, a {node.op} inside the loop "

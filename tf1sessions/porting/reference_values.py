@@ -89,8 +89,10 @@ class ReferenceSession:
         if self._values_from is ValuesFrom.MODEL:
             self._start(self._artifact)
         elif self._values_from is ValuesFrom.MODULE and not any(each.made_of == "parts" for each in found.variables):
-            values = self._stack.enter_context(_checkpoint_of(module))
-            self._start(dataclasses.replace(self._artifact, checkpoint=values))
+            artifact = self._artifact
+            if module.by_name:
+                artifact = dataclasses.replace(artifact, checkpoint=self._stack.enter_context(_checkpoint_of(module)))
+            self._start(artifact)
 
     def compare(self, folder: str, names: Mapping[str, str], functions: Iterable[str]) -> Proof:
         """Load what was written, and compare it with the source's answers.

@@ -15,9 +15,10 @@ tf2: Any = tf.compat.v2
 
 
 def by_keyword(call: GraphFunction) -> Any:
-    """A ``tf.function`` of the inputs by name; by one dict, where a name is none that Python takes."""
-    plain = (
-        all(name.isidentifier() and not keyword.iskeyword(name) for name in call.inputs) and "self" not in call.inputs
+    """A ``tf.function`` of the inputs by name; by one dict, where a name is none that Python or TensorFlow takes."""
+    plain = all(
+        name.isidentifier() and not keyword.iskeyword(name) and name != "self" and not name.startswith("_")
+        for name in call.inputs
     )
 
     def run(*structure: Any, **named: Any) -> Any:
