@@ -405,13 +405,14 @@ def test_a_step_is_traced_before_a_checkpoint_that_may_be_written_before_it():
     text = (
         f"{HEADER}n = 3\nw = tf.Variable(1.0)\nv = tf.Variable(1.0)\ntrain = tf.train.OPTIMIZER.minimize(w * w)\n"
         "other = tf.train.AdamOptimizer(0.1).minimize(v * v)\nsaver = tf.train.Saver()\nwith tf.Session() as sess:\n"
-        "    sess.run(tf.global_variables_initializer())\n    FIRST\n    saver.save(sess, './m')\n"
+        "    sess.run(tf.global_variables_initializer())\n    FIRST    saver.save(sess, './m')\n"
         "    sess.run(train)\n    sess.run(other)\n"
     )
     both = "sess.run(train)\n    sess.run(other)"
     loop = f"for i in range(n):\n        {both.replace('    ', '        ')}"
     restore = "saver.restore(sess, './m')\n    "
     for optimizer, first, traced in (
+        ("AdamOptimizer(0.1)", "", ["train", "other"]),
         ("AdamOptimizer(0.1)", "print(sess.run(w * 2.0))", ["train", "other"]),
         ("AdamOptimizer(0.1)", "sess.run(train)", ["other"]),
         ("GradientDescentOptimizer(0.1)", "sess.run(other)", []),  # as in TensorFlow 1 it has nothing to save
@@ -421,9 +422,10 @@ def test_a_step_is_traced_before_a_checkpoint_that_may_be_written_before_it():
         ("AdamOptimizer(0.1)", restore + loop.replace("(n)", "(3)"), []),
         ("AdamOptimizer(0.1)", restore + both, []),
     ):
-        found = porting_support.after(text.replace("OPTIMIZER", optimizer).replace("FIRST", first), "native")
+        before = text.replace("OPTIMIZER", optimizer).replace("    FIRST", f"    {first}\n" if first else "")
+        found = porting_support.after(before, "native")
         assert re.findall(r"run_(\w+)\.get_concrete_function\(\)", found) == traced, (optimizer, first, found)
-    text = text.replace("OPTIMIZER", "GradientDescentOptimizer(0.1)").replace("FIRST", "sess.run(other)")
+    text = text.replace("OPTIMIZER", "GradientDescentOptimizer(0.1)").replace("FIRST", "sess.run(other)\n")
     assert "train.Checkpoint(w=w, v=v, other_optimizer=" in porting_support.after(text, "native")
 
 
