@@ -108,6 +108,8 @@ ALONE = {
         vars(c)['atexit'] = c['__cxa_atexit']
         c.atexit(c.puts, ctypes.c_void_p(c.strdup(b'from a handler')), None)
         """,
+    # From NumPy 2.5 on it is not loaded before.
+    "functions of Cython": "import numpy.random\nprint(numpy.random.RandomState(0).randint(10))",
     "more of the library": "import csv, unittest, xml.dom.minidom, wave, concurrent.futures.process\na = Noted('a')",
 }
 
@@ -134,6 +136,13 @@ STAYS = {
         kept.registry[2] = weakref.ref(kept.registry[1], lambda _: None)
         """,
     "a class in a registry": "import kept\nclass Own(Noted): pass\nkept.registry[Own] = 1\na = Own('a')",
+    "an object of a type that does not tell its module": """
+        import kept
+        class Type(type):
+            __module__ = property(id)
+        class Own(metaclass=Type): pass
+        kept.registry[1] = Own
+        """,
     "a file of HDF5 that is never closed": """
         import ctypes, h5py
         file = h5py.File('out', 'w'); file['a'] = 1

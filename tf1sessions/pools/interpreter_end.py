@@ -43,6 +43,8 @@ _IN_MEMORY = (io.BytesIO, io.StringIO)
 # class has a __del__. That of a class of TensorFlow's frees memory, and no more.
 _TENSORFLOW = frozenset({"keras", "tensorflow", "tf_keras"})
 _QUIET = _TENSORFLOW | {"absl", "google", "ml_dtypes", "numpy", "tf1sessions", "wrapt"}
+# And a version: a module with the types of functions and generators of Cython, which are as those of Python.
+_CYTHON = "_cython_"
 # C's functions, called as Python code runs: no other thread of Python's can, meanwhile.
 _C = ctypes.PyDLL(None)
 
@@ -79,11 +81,12 @@ class ServerModules:
         sys.__interactivehook__ = _Hook(self, getattr(sys, "__interactivehook__", None))
 
     def remove(self) -> None:
-        """Remove them from ``sys.modules``, and what the job has imported of their packages and Python's own."""
+        """Remove them from ``sys.modules``, and what the job has imported of their packages, Python's and Cython's."""
         loaded = sys.modules
         for name in set(loaded).difference(self._modules, _LEFT_TO_PYTHON):
             package = name.partition(".")[0]
-            if package in sys.stdlib_module_names or loaded.get(package, self) is self._modules.get(package):
+            known = package in sys.stdlib_module_names or package.startswith(_CYTHON)
+            if known or loaded.get(package, self) is self._modules.get(package):
                 self._modules[name] = loaded[name]
         for name, module in self._modules.items():
             if loaded.get(name) is module:
@@ -177,10 +180,13 @@ class _Check:
 
 def _is_quiet(kind: type) -> bool:
     """Whether nothing could be seen of the end of objects of this type."""
-    package = kind.__module__.partition(".")[0]
+    module: Any = kind.__module__
+    if not isinstance(module, str):  # it describes that of the type's objects, as in some of Cython's and of wrapt's
+        module = type.__repr__(kind).partition("'")[2]
+    package = module.partition(".")[0]
     if package in _TENSORFLOW:
-        return _EXTENSION not in kind.__module__ or kind.__module__.endswith(_QUIET_EXTENSIONS)
-    known = package in _QUIET or package in sys.stdlib_module_names
+        return _EXTENSION not in module or module.endswith(_QUIET_EXTENSIONS)
+    known = package in _QUIET or package in sys.stdlib_module_names or package.startswith(_CYTHON)
     return known and (not hasattr(kind, "__del__") or kind is _Check)
 
 
