@@ -246,6 +246,30 @@ def test_a_copy_without_what_is_no_part_of_the_program(
     assert sorted(os.listdir(tmp_path)) == [".git", "__pycache__", "data", "env", "s.py"]
 
 
+def test_a_single_file_runs_in_a_copy_of_its_folder(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that no run finds the checkpoints of the run before it."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "x").touch()
+    seen: list[list[str]] = []
+
+    def look(self: object, job: verification.Job, out: Path) -> verification._RunEnd:
+        here = Path(job.cwd)
+        seen.append([job.shown, *sorted(os.listdir(here)), *os.listdir(here / "../data")])
+        assert (here / "../project").samefile(here) and not here.samefile(project)
+        (here / "written").touch()
+        return verification._RunEnd(None, "was looked at")
+
+    monkeypatch.setattr(verification._StepRuns, "_as_run", look)
+    monkeypatch.chdir(project)
+    root = Path("s.py")
+    steps = chain(project, "a", "b")
+    verify_steps(steps, [root], VerifiedProgram.parsed("s.py", [root]))
+    assert seen == [["s.py", "data.txt", "model.py", "s.py", "train.py", "x"]] * 2
+    assert sorted(os.listdir(tmp_path)) == ["data", "project"] and len(os.listdir(project)) == 4
+
+
 # -- the command
 
 

@@ -43,7 +43,7 @@ from . import native_run, printed, saved_checkpoints
 from .interrupts import HeldInterrupts
 from .native.refusals import DROPPED_PRINT
 from .rewrite import StepPort
-from .writing import add_neighbours, copy_tree, in_copy, over_all
+from .writing import add_neighbours, add_surroundings, beside, copy_tree, in_copy, over_all
 
 __all__ = ["StepVerification", "VerifiedProgram", "verify_steps"]
 
@@ -214,6 +214,12 @@ class _StepRuns:
         self._time_limit = time_limit
         self._done: dict[int, _RunEnd] = {}
         self._in_order = any(step.step == "inputs" for step in steps)
+        # One name for all copies: it is in the paths that a program prints, feeds and saves.
+        self._tree = folder / "copy" / "tree"
+        self._tree.parent.mkdir()
+        if not any(root.is_dir() for root in roots) and len(tops := beside(roots)) == 1:
+            self._tree = folder / "copy" / (tops[0].name or "tree")
+            add_surroundings(tops[0], self._tree)
 
     def close(self) -> None:
         for each in self._done.values():
@@ -274,7 +280,7 @@ class _StepRuns:
 
     def _with_values(self, stage: int, initial: Path, *, is_native: bool) -> _Printed:
         """Run the program before or after step ``native``, which draw the same numbers."""
-        folder = self._folder / "tree"
+        folder = self._tree
         folder.mkdir()
         last, text = self._folder / "last.npz", self._folder / "printed.txt"
         try:
@@ -317,7 +323,12 @@ class _StepRuns:
         if twice.is_kept:
             return found
         text = f"before it the program does not compute the same twice: {twice.text}"
+        if not self._is_copied(self._program.folder):
+            text += f" (it runs in {self._program.folder}, where it may find what another run wrote: start in its own)"
         return StepVerification(found.step, False, "not compared", text)
+
+    def _is_copied(self, folder: Path) -> bool:
+        return _is_in(folder, [*self._roots, *beside(self._roots)])
 
     def _run(self, stage: int) -> _RunEnd:
         """Run the program with the files after the first ``stage`` steps."""
@@ -326,12 +337,11 @@ class _StepRuns:
         return self._done[stage]
 
     def _run_anew(self, stage: int, name: str) -> _RunEnd:
-        folder = self._folder / "tree"  # one name for all: it is in the paths that a program prints, feeds and saves
-        folder.mkdir()
+        self._tree.mkdir()
         try:
-            return self._run_in(folder, stage, name)
+            return self._run_in(self._tree, stage, name)
         finally:
-            remove_folder(folder)
+            remove_folder(self._tree)
 
     def _run_in(self, folder: Path, stage: int, name: str) -> _RunEnd:
         job = self._job(folder, stage)
@@ -351,7 +361,7 @@ class _StepRuns:
         add_neighbours(self._roots, folder, _is_left_out)
         script = in_copy(self._roots, folder, self._program.script)
         here = self._program.folder
-        where = in_copy(self._roots, folder, here) if _is_in(here, self._roots) else here
+        where = in_copy(self._roots, folder, here) if self._is_copied(here) else here
         return Job(
             script=os.path.relpath(script, where),
             args=self._program.arguments,

@@ -35,7 +35,17 @@ from . import replacing
 from .interrupts import HeldInterrupts
 from .rewrite import FilePort, StepPort
 
-__all__ = ["add_neighbours", "check_out", "copy_tree", "in_copy", "over_all", "write_copy", "write_in_place"]
+__all__ = [
+    "add_neighbours",
+    "add_surroundings",
+    "beside",
+    "check_out",
+    "copy_tree",
+    "in_copy",
+    "over_all",
+    "write_copy",
+    "write_in_place",
+]
 
 _NEW, _OLD = ".tf1sessions-new-", ".tf1sessions-old-"
 #: How many files are named that cannot be copied.
@@ -328,7 +338,7 @@ def add_neighbours(roots: Sequence[Path], folder: Path, is_left_out: Callable[[s
             that this user may not read, and what is beyond ``_MOST_FILES`` files.
     """
     copied, added = 0, 0
-    for top in dict.fromkeys(root.parent for root in roots if not root.is_dir()):
+    for top in beside(roots):
         for inside, folders, others in walk(top):
             here = folder / os.path.relpath(inside, top)
             here.mkdir(exist_ok=True)
@@ -344,6 +354,24 @@ def add_neighbours(roots: Sequence[Path], folder: Path, is_left_out: Callable[[s
                 added += 1
                 if added == _MOST_FILES:
                     return
+
+
+def add_surroundings(top: Path, folder: Path) -> None:
+    """Put links beside a copy to what lies beside the original, which a program may read as ``../data``.
+
+    Args:
+        top: What is copied.
+        folder: The copy. Nothing but it is in its folder yet.
+    """
+    if not os.access(top.parent, os.R_OK | os.X_OK):
+        return
+    for name in sorted(set(os.listdir(top.parent)) - {top.name, folder.name}):
+        (folder.parent / name).symlink_to(top.parent / name)
+
+
+def beside(roots: Sequence[Path]) -> list[Path]:
+    """The folders of those roots that are files."""
+    return list(dict.fromkeys(root.parent for root in roots if not root.is_dir()))
 
 
 def _is_own_folder(path: str) -> bool:
@@ -369,14 +397,17 @@ def _add(path: str, target: Path, most: int, top: Path) -> int:
 
 
 def in_copy(roots: Sequence[Path], folder: Path, path: Path) -> Path:
-    """Return where a file of the tree is in a copy.
+    """Return where a file of the tree, or what lies beside one, is in a copy.
 
     Raises:
-        ValueError: It is not in the tree.
+        ValueError: It is neither.
     """
     for root, inside in _placed(roots).items():
         if path.is_relative_to(root):
             return folder / inside / path.relative_to(root)
+    for top in beside(roots):
+        if path.is_relative_to(top):
+            return folder / path.relative_to(top)
     raise ValueError(f"{path} is in none of the folders")
 
 
