@@ -78,7 +78,7 @@ def _compared(before: str, after: str, left: Mapping[str, Any], right: Mapping[s
     names = [name for name in left if name in right]
     for name in names:
         if not _are_close(left[name], right[name]):
-            return PrintedComparison(len(one), numbers, len(names), f"the variable {name} ends with other values")
+            return PrintedComparison(len(one), numbers, len(names), _other_values(name, left[name], right[name]))
     return PrintedComparison(len(one), numbers, len(names))
 
 
@@ -86,8 +86,19 @@ def _words(line: str) -> str:
     return re.sub(r"\s+", "", _NUMBER.sub("#", line))
 
 
+def _other_values(name: str, one: Any, other: Any) -> str:
+    a, b = np.asarray(one), np.asarray(other)
+    text = f"the variable {name} ends with other values"
+    if a.shape != b.shape or a.dtype.kind not in "fiu":
+        return text
+    far = ~np.isclose(a, b, rtol=RELATIVE, atol=RELATIVE * _SMALL, equal_nan=True)
+    most = np.max(np.abs(np.subtract(a, b, dtype=np.float64))[far])
+    size = f"{np.count_nonzero(far):,} of {a.size:,} differ, by up to {most:.2g}"
+    return f"{text}: {size} (rounding grows from step to step: where that is all, fewer steps are equal)"
+
+
 def _are_close(one: Any, other: Any) -> bool:
     a, b = np.asarray(one), np.asarray(other)
-    if a.dtype.kind not in "fiu" or b.dtype.kind not in "fiu":
+    if a.shape != b.shape or a.dtype.kind not in "fiu" or b.dtype.kind not in "fiu":
         return bool(np.array_equal(a, b))
     return bool(np.allclose(a, b, rtol=RELATIVE, atol=RELATIVE * _SMALL, equal_nan=True))
