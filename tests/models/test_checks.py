@@ -290,6 +290,33 @@ def test_what_tensorflow_would_trust(run_python: Callable[..., PythonRun]) -> No
     assert found == {"right": "loads", "right_count": "loads", "right_function": [0.0, 1.0, 2.0, 3.0]}
 
 
+_NEGATIVE = """
+import tf1sessions as t1
+from tf1sessions.models import files, inspection
+
+tf = t1.tf1
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [None, 4, 4, 3], name="x")
+    tf.image.resize_bilinear(x, tf.constant([2, 3], name="size"), name="y")
+graph_def = graph.as_graph_def()
+node = next(each for each in graph_def.node if each.name == "size")
+node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto([-5, 3]))
+with open("model.pb", "wb") as file:
+    file.write(graph_def.SerializeToString())
+try:
+    t1.load("model.pb")
+except t1.errors.ModelError as error:
+    report(load=str(error))
+report(inspect=inspection.inspect(files.read("model.pb")).notes)
+"""
+
+
+def test_a_negative_size_that_tensorflow_infers(run_python: Callable[..., PythonRun]) -> None:
+    found = run_python(_NEGATIVE).results
+    assert "the shape of 'y:0': Dimension -5 must be >= 0" in found["load"]
+    assert any("the shape of 'y:0': Dimension -5 must be >= 0" in note for note in found["inspect"])
+
+
 @pytest.mark.slow
 def test_damaged_models_end_in_errors_of_ours() -> None:
     """600 damaged models, one process. A case that kills it or escapes is repeated by its number: see fuzzing.py."""

@@ -235,3 +235,49 @@ def test_a_check_by_running_finds_rows_that_depend_on_each_other(tf: Any) -> Non
             counted = tf.identity(x)
         with pytest.raises(ConfigError, match="changes something"):
             Batcher(gs, x, counted, check=True)
+
+
+def _without_a_node(body: Any, call: Any) -> None:
+    del body.node_def[0]
+
+
+def _without_a_type(body: Any, call: Any) -> None:
+    for node in body.node_def:
+        node.attr.pop("T", None)
+
+
+def _with_a_result_too_many(body: Any, call: Any) -> None:
+    call.attr["Tout"].list.type.append(1)
+
+
+def _with_an_argument_too_many(body: Any, call: Any) -> None:
+    body.signature.input_arg.add(name="more", type=1)
+
+
+@pytest.mark.parametrize(
+    "damage", [_without_a_node, _without_a_type, _with_a_result_too_many, _with_an_argument_too_many]
+)
+def test_a_function_that_does_not_fit_mixes_rows(tf: Any, damage: Callable[[Any, Any], None]) -> None:
+    """TensorFlow looks at a function of a condition when it runs it, and not when it imports the graph."""
+    import tensorflow as tf2
+
+    doubled = tf2.function(lambda x: x * 2.0, input_signature=[tf2.TensorSpec([None, 3])], autograph=False)
+    with tf.Graph().as_default() as graph:
+        x, chosen = tf.placeholder(tf.float32, [None, 3], name="x"), tf.placeholder(tf.bool, [], name="chosen")
+        branch = doubled.get_concrete_function()
+        branch.add_to_graph(graph)
+        made = tf.raw_ops.StatelessIf(
+            cond=chosen, input=[x], Tout=[tf.float32], then_branch=branch, else_branch=branch, output_shapes=[[None, 3]]
+        )
+        tf.identity(made[0], name="y")
+    graph_def = graph.as_graph_def()
+    call = next(node for node in graph_def.node if node.op == "StatelessIf")
+    call.attr["output_shapes"].list.Clear()
+    call.attr["output_shapes"].list.SetInParent()
+    for damaged in (False, True):
+        if damaged:
+            damage(graph_def.library.function[0], call)
+        with tf.Graph().as_default() as graph:
+            x, y = tf.import_graph_def(graph_def, return_elements=["x:0", "y:0"], name="")
+            state = RowStates(graph, [(x, RowsAlong(0))]).of(y)
+        assert isinstance(state, Mixed) if damaged else state == RowsAlong(0)

@@ -10,6 +10,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from tf1sessions.errors import CheckpointMismatchError, ModelFileError, UsageErr
 from tf1sessions.porting import checkpoints
 from tf1sessions.porting.checkpoints import assignment, writing
 from tf1sessions.porting.checkpoints.layouts import CellLayout, CudnnGru, Gru, PartLayout, Scaled
+from tf1sessions.sessions import checkpoint_index
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
@@ -162,6 +164,46 @@ WICKED = {
 WICKED_PARTS = {"no length": (3, None), "a negative start": (-1, 2), "too long": (3, 2), "an overflow": (2**62, 2**62)}
 
 
+def every_way(path: str) -> Iterator[Callable[[], object]]:
+    """What reads a checkpoint for a user, by names."""
+    yield lambda: checkpoints.read(path)
+    with t1.GraphSession() as session:
+        t1.tf1.get_variable("w", [4])
+        yield lambda: session.restore(path)
+    legacy = porting.LegacyGraph()
+    with legacy:
+        t1.tf1.get_variable("w", [4])
+        saver = porting.LegacySaver()
+    yield lambda: saver.restore(legacy, path)
+
+
+def wicked_tables() -> dict[str, tuple[str, list[tuple[bytes, bytes]]]]:
+    """Name -> words of the error, and the entries of an index that TensorFlow must not read."""
+    entry = checkpoint_tables.entry
+    sound, negative = entry().SerializeToString(), entry(dims=(-4,)).SerializeToString()
+    large = entry(dims=(100,), size=400).SerializeToString()
+
+    def in_parts(*dims: int, part: checkpoint_tables.BundleEntry) -> list[tuple[bytes, bytes]]:
+        whole = entry(dims=dims, size=0)
+        for start in 0, 10:
+            whole.slices.add().extent.add(start=start, length=10)
+        keys = (b"\0w\0\1\1\1\x80\x8a", b"\0w\0\1\1\1\x8a\x8a")  # TensorFlow's
+        return [*((key, part.SerializeToString()) for key in keys), (b"w", whole.SerializeToString())]
+
+    other = "is of another type or shape than 'w' says"
+    return {
+        "negative": ("'w' has a shape that no tensor has", [(b"w", negative)]),
+        "no order": ("its keys are not in order", [(b"w", sound), (b"v", sound)]),
+        "twice": ("its keys are not in order", [(b"w", sound), (b"w", negative)]),
+        "a second header": ("its keys are not in order", [(b"", sound), (b"w", sound)]),
+        "more than the file": ("'w' claims 400 bytes of a file that has 64", [(b"w", large)]),
+        "part of a type": (other, in_parts(20, part=entry(3, (10,), 40))),
+        "small part": (other, in_parts(20, part=entry(1, (4,), 16))),
+        "reference": ("of the type float32_ref", in_parts(20, part=entry(101, (10,), 40))),
+        "nothing but the claim": ("claims the shape [1099511627776]", in_parts(2**40, part=entry(1, (10,), 40))),
+    }  # fmt: skip
+
+
 def check_an_index_that_claims_what_no_tensor_has() -> None:
     with tempfile.TemporaryDirectory() as folder:
         wicked = {name: (entry, words) for name, (entry, words) in WICKED.items()}
@@ -178,6 +220,11 @@ def check_an_index_that_claims_what_no_tensor_has() -> None:
             checkpoint_tables.write(path, [(b"w", entry.SerializeToString())])
             assert words in str(raised(ModelFileError, lambda path=path: checkpoints.read(path))), name
 
+        for name, (words, entries) in wicked_tables().items():
+            checkpoint_tables.write(f"{folder}/{name}", entries)
+            for way in every_way(f"{folder}/{name}"):
+                assert words in str(raised(ModelFileError, way)), name
+
         sound = [(b"", b""), (b"w", checkpoint_tables.entry().SerializeToString())]
         for data, words in (
             (checkpoint_tables.table(sound, compression=1), "compressed"),
@@ -191,6 +238,23 @@ def check_an_index_that_claims_what_no_tensor_has() -> None:
             assert words in str(error) and error.path == f"{folder}/table"
         checkpoint_tables.write(f"{folder}/sound", sound[1:])
         assert checkpoints.read(f"{folder}/sound")["w"].tolist() == [0, 0, 0, 0]
+
+
+def check_the_keys_of_parts_are_tensorflow_s() -> None:
+    sizes = (1, 61, 1, 1, 63, 1, 8191, 8192, 2**20 - 1, 2**20)
+    with tempfile.TemporaryDirectory() as folder, t1.GraphSession() as session:
+        starts = [sum(sizes[:index]) for index in range(len(sizes))]
+        specs = [f"{sum(sizes)} 1 {start},{size}:-" for start, size in zip(starts, sizes, strict=True)]
+        values = [tf.zeros([size, 1], tf.int8) for size in sizes]
+        session.run(
+            t1.tf1.raw_ops.SaveV2(prefix=f"{folder}/x", tensor_names=["w"] * 10, shape_and_slices=specs, tensors=values)
+        )
+        with tf.io.gfile.GFile(f"{folder}/x.index", "rb") as file:
+            entries = dict(checkpoint_index._entries(file))
+        whole = checkpoint_index._parsed(b"w", entries[b"w"], checkpoint_tables.BundleEntry)
+        made = {checkpoint_index._part_key(b"w", part) for part in whole.slices}
+        assert made == entries.keys() - {b"", b"w"} and len(made) == 10
+        assert checkpoints.read(f"{folder}/x")["w"].shape == (sum(sizes), 1)
 
 
 def check_written_values_are_read_again() -> None:

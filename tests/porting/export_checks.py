@@ -99,6 +99,30 @@ def check_functions_that_do_not_fit_each_other() -> None:
         assert os.listdir(here) == ["model.pb"]
 
 
+def check_nodes_that_are_damaged() -> None:
+    """An input without a type, and an array whose elements have another shape where they are read."""
+
+    def input_of(graph_def: Any) -> Any:
+        return next(node for node in graph_def.node if node.op == "Placeholder").attr["dtype"]
+
+    def elements_of(graph_def: Any) -> Any:
+        node = next(node for node in graph_def.node if node.op == "TensorArrayGatherV3")
+        return node.attr["element_shape"]
+
+    damages: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
+        "functions.pb": (input_of, {"type": 0}, "the dtype of 'x:0' cannot be determined"),
+        "recurrent.pb": (elements_of, {"shape": raw.TensorShape([None, 77]).as_proto()}, "are not compatible"),
+    }
+    for name, (attribute_of, damage, words) in damages.items():
+        graph_def = v1.GraphDef.FromString((MODELS / name).read_bytes())
+        attribute_of(graph_def).CopyFrom(v1.AttrValue(**damage))
+        with folder() as here:
+            (here / "model.pb").write_bytes(graph_def.SerializeToString())
+            text = raised(ConversionError, lambda: convert(here / "model.pb", here / "out"))
+            assert words in text, text
+            assert os.listdir(here) == ["model.pb"]
+
+
 def check_a_frozen_graph() -> None:
     with folder() as here:
         found = converted(MODELS / "frozen.pb", here / "out")

@@ -67,11 +67,15 @@ def check_an_output_that_is_one_string() -> None:
         assert client(x=[1.0, 2.0]) == model(x=[1.0, 2.0]) == {"text": b"3.0\0"}
 
 
-def _of_any_rank(path: str, build: Callable[[Any], Any]) -> dict[str, Any]:
-    """A model with one input, whose rank its graph leaves open."""
+def _of_any_rank(path: str, build: Callable[[Any], Any], producer: int | None = None) -> dict[str, Any]:
+    """A model with one input, whose rank its graph leaves open; as a TensorFlow of that version has written it."""
     with tf.Graph().as_default() as graph:
         tf.identity(build(tf.placeholder(tf.float32, name="x")), name="y")
-    tf.train.write_graph(graph, ".", path, as_text=False)
+    graph_def = graph.as_graph_def()
+    if producer is not None:
+        graph_def.versions.producer = producer
+        next(node for node in graph_def.node if node.name == "x").attr["shape"].shape.Clear()
+    tf.train.write_graph(graph_def, ".", path, as_text=False)
     return {"path": path, "inputs": ["x:0"], "outputs": ["y:0"]}
 
 
@@ -119,6 +123,19 @@ def check_ranks_of_other_operations() -> None:
                 assert "number of dimensions" in str(raises(ValueError, model, 1.0)), name
                 assert "number of dimensions" in str(raises(ValueError, model.run, "y:0", {"x:0": 1.0})), name
             assert not model.signature.knows_ranks({"x": np.float32(1)})
+
+
+def check_a_scalar_where_no_dimensions_meant_any_number() -> None:
+    """Up to version 21 of graphs a placeholder of the shape [] has an unknown one."""
+    for producer in (0, 21):
+        with t1.load(**_of_any_rank("old.pb", _convolved, producer)) as model:
+            for wrong in (1.0, [1.0]):
+                assert "number of dimensions" in str(raises(ValueError, model, wrong)), producer
+            assert model(x=[[[[2.0]]]])["y"].tolist() == [[[[2.0]]]]
+        with t1.load(**_of_any_rank("right.pb", tf.square, producer)) as model:
+            assert [model(x=given)["y"].tolist() for given in (3.0, [3.0])] == [9.0, [9.0]]
+    newer = _of_any_rank("new.pb", _convolved, 22)
+    assert "Shape must be rank 4" in str(raises(t1.errors.ModelError, lambda: t1.load(**newer)))
 
 
 def check_ranks_that_a_batcher_gets() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import functools
 import gc
 import os
+import pickle
 import tempfile
 import threading
 from collections.abc import Callable
@@ -331,6 +333,18 @@ def check_save_and_restore_complain() -> None:
         gs.run(variable.assign(5.0))
         gs.restore(second)
         assert gs.run([variable, new]) == [1.0, 1.0]
+
+
+def check_a_session_is_not_copied() -> None:
+    """The end of a copy freed what TensorFlow had for the session, and the next call of it was a segmentation fault."""
+    gs = tf1sessions.GraphSession()
+    with gs.as_default():
+        x = tf.placeholder(tf.float32, [])
+        call = gs.compile([x], x + 1.0)
+    for way in (copy.copy, copy.deepcopy, pickle.dumps):
+        assert "neither be copied nor pickled" in str(raises(TypeError, way, gs.session)), way
+    assert call(1.0) == 2.0
+    gs.close()
 
 
 def check_close_and_with() -> None:

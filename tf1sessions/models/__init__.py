@@ -13,7 +13,6 @@
 Files::
 
     files.py                what is at a path, read without trusting it
-    checkpoint_index.py     the index of a checkpoint, without what would crash TensorFlow; snappy.py decompresses it
     parsing.py              protos, parsed without trusting the file
     graph_index.py          which node depends on which
     upgrades/               what old graphs need so that today's TensorFlow takes them

@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ModelFileError, UsageError
-from tf1sessions.models.checkpoint_index import index_problem
 from tf1sessions.models.graph_index import tensor_name
 from tf1sessions.models.parsing import CHECK_SIZE, Content, bytes_fields, parse_file
 from tf1sessions.runtime import private, tf
+from tf1sessions.sessions.checkpoint_index import bad_checkpoint, check_index
 from tf1sessions.sessions.checkpoint_paths import folder_pattern, link_plainly, plain_path
 
 __all__ = [
     "READ_ERRORS",
     "Artifact",
     "bad_checkpoint",
+    "check_index",
     "check_is_file",
     "checkpoint_prefix",
     "checkpoint_reader",
@@ -175,8 +176,7 @@ def checkpoint_reader(prefix: str) -> Any:
     if "://" not in prefix:
         for file in (prefix, prefix + ".index", *glob.glob(glob.escape(prefix) + ".data-*")):
             check_is_file(file)
-    if (problem := index_problem(prefix + ".index")) is not None:
-        raise bad_checkpoint(prefix, problem)
+    check_index(prefix)
     path, links = link_plainly(prefix)
     try:
         reader = tf.train.NewCheckpointReader(path)
@@ -222,16 +222,6 @@ def restore_now(prefix: str, name: str, dtype: Any) -> Any:
 def _restore(path: str, name: str, dtype: Any) -> Any:
     (whole,) = tf.raw_ops.RestoreV2(prefix=path, tensor_names=[name], shape_and_slices=[""], dtypes=[dtype])
     return whole
-
-
-def bad_checkpoint(prefix: str, error: BaseException | str) -> ModelFileError:
-    """The error to raise for what TensorFlow says of a checkpoint, or for what is wrong with it in words."""
-    text = str(getattr(error, "message", None) or error).partition("\n")[0]
-    return ModelFileError(
-        f"the checkpoint {prefix} cannot be read: {text}",
-        next_step="It may be incomplete: copy all of its files (.index and .data-…) again.",
-        path=prefix,
-    )
 
 
 # ------------------------------------------------------------------------------------------------------ kinds of files

@@ -29,7 +29,7 @@ from tf1sessions.models.interface import Interface, TensorSpec, in_order, other_
 from tf1sessions.models.optimizing import better_as_it_is
 from tf1sessions.models.prepared import Prepared, default_signature
 from tf1sessions.models.ranks import RankCheck, RankedCall
-from tf1sessions.models.static_sizes import check_sizes
+from tf1sessions.models.static_sizes import check_shapes, check_sizes
 from tf1sessions.models.trial import try_model
 from tf1sessions.pipelines.batching import Batcher
 from tf1sessions.pipelines.rows import Rows
@@ -519,6 +519,7 @@ def _session(graph_def: Any, config: Any, path: str) -> GraphSession:
     try:
         with gs.as_default():
             upgrades.importing(tf.import_graph_def, lambda: _nothing)(graph_def, name="")
+        check_shapes(gs.graph)
     except (ValueError, TypeError, LookupError, tf.errors.OpError) as error:
         gs.close()
         raise ModelError(

@@ -112,9 +112,15 @@ class RankCheck:
         part = tf.GraphDef()
         part.CopyFrom(self._part)
         wanted = {_stand_in(tensor): shape for tensor, shape in zip(self.open_feeds, shapes, strict=True)}
-        for node in part.node:
-            if wanted.get(node.name) is not None:
-                node.attr["shape"].shape.CopyFrom(tf.TensorShape(wanted[node.name]).as_proto())
+        for node in list(part.node):
+            shape = wanted.get(node.name)
+            if shape is not None:
+                node.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
+            if shape == []:  # in graphs up to version 21 a placeholder without dimensions has any rank
+                unknown = part.node.add(name=node.name + "/unknown", op="Placeholder")
+                unknown.attr["dtype"].CopyFrom(node.attr["dtype"])
+                node.op = "PlaceholderWithDefault"
+                node.input.append(unknown.name)
         try:
             with tf.Graph().as_default():
                 tf.import_graph_def(part, name="")

@@ -17,7 +17,7 @@ from tf1sessions.models.files import Artifact
 from tf1sessions.models.flops import Shape
 from tf1sessions.models.graph_index import GraphIndex, node_of
 from tf1sessions.models.risks import risky_nodes
-from tf1sessions.models.static_sizes import StaticSize, static_size
+from tf1sessions.models.static_sizes import StaticSize, check_shapes, static_size
 from tf1sessions.models.weights import constants_to_variables
 from tf1sessions.runtime import tf
 
@@ -121,6 +121,7 @@ def _imported(part: Any, one_row: bool) -> tuple[Any, bool]:
     graph = tf.Graph()
     with graph.as_default():
         tf.import_graph_def(part, name="")
+    check_shapes(graph)
     return graph, one_row
 
 

@@ -18,7 +18,7 @@ from tf1sessions.models.graph_index import function_values, functions_named
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.machine import available_memory
 
-__all__ = ["StaticSize", "check_sizes", "static_size"]
+__all__ = ["StaticSize", "check_shapes", "check_sizes", "static_size"]
 
 #: What makes much of little. Their results are counted together, since each may be kept until the last is there.
 _EXPANDING = frozenset(
@@ -71,6 +71,20 @@ def static_size(graph: Any, names: Iterable[str], library: Any) -> StaticSize:
     """
     bodies = _Bodies(graph, library)
     return bodies.size([graph.get_operation_by_name(name) for name in names])
+
+
+def check_shapes(graph: Any) -> None:
+    """Look at the shape of each output, which TensorFlow's C++ code infers without a doubt of it.
+
+    Raises:
+        ValueError: One has a negative size, as that of an image that is resized to -5 rows.
+    """
+    for operation in graph.get_operations():
+        for output in operation.outputs:
+            try:
+                _ = output.shape
+            except ValueError as error:
+                raise ValueError(f"the shape of {output.name!r}: {error}") from error
 
 
 def check_sizes(graph: Any, names: Iterable[str], library: Any, path: str) -> None:

@@ -47,6 +47,8 @@ _ON_SIZES = frozenset(
 )
 #: How often a graph is gone through until no state changes. Arbitrary: a loop inside a loop takes about five.
 _MOST_PASSES = 50
+#: What TensorFlow raises of a function that it cannot import.
+_NOT_IMPORTED = (ValueError, TypeError, LookupError, tf.errors.OpError)
 
 
 class RowStates:
@@ -175,9 +177,10 @@ class RowStates:
             return [None] * count
         except GraphLeavesOpen:
             result = None
-        if result is None:
+        states = list(result) if isinstance(result, (list, tuple)) else [result] * count
+        if result is None or len(states) != count:  # the results of a function are not those that the operation has
             return [Mixed(operation.name, kind)] * count
-        return list(result) if isinstance(result, (list, tuple)) else [result] * count
+        return states
 
     def joined(self, states: Sequence[State], operation: Any) -> State:
         """Return what a tensor is that comes from one of several places."""
@@ -277,10 +280,13 @@ class RowStates:
         definition = functions.get(name)
         if definition is None:
             raise GraphLeavesOpen
-        with self._graph.as_default():
-            inner = private.function_def_to_graph.function_def_to_graph(definition, input_shapes=list(shapes))
+        try:
+            with self._graph.as_default():
+                inner = private.function_def_to_graph.function_def_to_graph(definition, input_shapes=list(shapes))
+            feeds = list(zip(inner.inputs, states, strict=True))
+        except _NOT_IMPORTED as error:  # a body that TensorFlow refuses when it is run
+            raise GraphLeavesOpen from error
         effects = [each for each in inner.get_operations() if each.op_def is not None and each.op_def.is_stateful]
-        feeds = list(zip(inner.inputs, states, strict=True))
         inside = RowStates(inner, feeds, self.fixed_rows, functions, effects)
         return [inside.of(each) for each in inner.outputs]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from tf1sessions.errors import ConversionError, UsageError
+from tf1sessions.models.files import check_index
 from tf1sessions.models.graph_index import functions_named
 from tf1sessions.models.interface import TensorSpec
 from tf1sessions.models.signature_inference import UPDATES
@@ -379,7 +381,12 @@ class LegacySaver(tf.train.Saver):  # type: ignore[misc]
             return super().save(None, save_path, global_step, **options)
 
     def restore(self, sess: Any, save_path: Any) -> None:
-        """As ``tf.train.Saver.restore``; the session is not looked at."""
+        """As ``tf.train.Saver.restore``; the session is not looked at.
+
+        Raises:
+            ModelFileError: The checkpoint is damaged so that TensorFlow would stop the process.
+        """
+        check_index(os.fspath(save_path))
         self._var_list = self._current()
         with private.context.eager_mode():
             super().restore(None, save_path)

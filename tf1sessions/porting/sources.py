@@ -74,7 +74,7 @@ class Source:
         """A tensor of the graph as an input: its dtype and shape, as far as the graph shows them."""
         node = self.graph_index.nodes[node_of(tensor)]
         index = int(tensor_name(tensor).rpartition(":")[2])
-        if node.op in PLACEHOLDERS:
+        if node.op in PLACEHOLDERS and node.attr["dtype"].type:
             dtype, shape = tf.as_dtype(node.attr["dtype"].type), tf.TensorShape(None)
             if "shape" in node.attr and node.op != "PlaceholderV2":
                 shape = tf.TensorShape(node.attr["shape"].shape)
@@ -82,7 +82,7 @@ class Source:
                     shape = tf.TensorShape(None)
             return TensorSpec(name, tensor, dtype, shape, optional=node.op == "PlaceholderWithDefault")
         types = output_types(node)
-        if index >= len(types) or types[index] is None:
+        if index >= len(types) or not types[index]:
             raise ConversionError(
                 f"the dtype of {tensor!r} cannot be determined, so it cannot be an input",
                 where=self.where,

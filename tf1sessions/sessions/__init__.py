@@ -20,6 +20,7 @@ Files::
     graphs.py           a graph that one thread builds and that can be sealed
     gpu_settings.py     what a process has settled about its GPUs
     checkpoint_paths.py paths of checkpoints that TensorFlow would take for patterns
+    checkpoint_index.py the index of a checkpoint, without what would crash TensorFlow; snappy.py decompresses it
     late.py             a session that is made when it is first used
     session.py          GraphSession: one thread builds it, any thread runs it
     memory.py           MemoryPlan: how the sessions of a machine share it

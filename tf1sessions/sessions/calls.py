@@ -122,6 +122,10 @@ class Session(tf.Session):  # type: ignore[misc]
         make_callable = make_callable
         _do_run = do_run
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # Of a copy, the end would close and free what TensorFlow has for this one.
+        raise TypeError(f"a {type(self).__name__} can neither be copied nor pickled: make another one of the graph")
+
     def close(self) -> None:
         """Closes the session; closing again does nothing.
 

@@ -23,6 +23,7 @@ from tf1sessions import forks
 from tf1sessions.errors import ClosedError, ConcurrentGraphError, ConfigError
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.calls import CompiledCall, Session
+from tf1sessions.sessions.checkpoint_index import check_index
 from tf1sessions.sessions.checkpoint_paths import plain_path
 from tf1sessions.sessions.config import SessionConfig
 from tf1sessions.sessions.graphs import OwnedGraph
@@ -202,6 +203,7 @@ class GraphSession:
 
         Raises:
             ConfigError: There is no checkpoint at ``path``.
+            ModelFileError: It is damaged so that TensorFlow would stop the process.
             tf.errors.NotFoundError: The checkpoint lacks a variable of the graph.
         """
         prefix = os.fspath(path)
@@ -214,6 +216,7 @@ class GraphSession:
                 where="GraphSession.restore",
                 next_step="Give the prefix that save() returned, or a folder with a 'checkpoint' file.",
             )
+        check_index(prefix)
         with self.graph.as_default(), plain_path(prefix) as path:
             self._get_saver().restore(self.session, path)
 

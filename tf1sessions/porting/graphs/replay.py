@@ -343,13 +343,15 @@ class GraphReplay:
         elif node.op in ENTER or node.op in NEXT or node.op in ("LoopCond", "PlaceholderWithDefault"):
             env[name, 0], env[name, CONTROL] = values[0], None
         elif name in self._lists and not env["keep"]:
-            self._lists.make(env, name, [_value(value) for value in values])
+            with self._refused(name, node.op):
+                self._lists.make(env, name, [_value(value) for value in values])
         elif passes_on(node.op) and isinstance(values[0], Reference):
             controls = [env[key] for key in structure.inputs[name] if key[1] == CONTROL]
             env[name, 0] = values[0].handed_on(each for each in controls if each is not None)
             env[name, CONTROL] = waits(env[name, 0])
         else:
-            self._make_operation(env, name, values)
+            with self._refused(name, node.op):
+                self._make_operation(env, name, values)
 
     def _make_operation(self, env: Env, name: str, values: list[Any]) -> None:
         node = self._structure.nodes[name]
@@ -475,6 +477,8 @@ class GraphReplay:
         """Yield what TensorFlow refuses inside is an error of ours that names the node."""
         try:
             yield
+        except ConversionError:
+            raise
         except (ValueError, TypeError, KeyError, NotImplementedError, tf.errors.OpError) as error:
             raise ConversionError(
                 f"node {name!r}, a {kind}, cannot be made: {error}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support import PythonRun
 
-from tf1sessions.models import snappy
+from tf1sessions.sessions import snappy
 
 LONG = bytes(range(256)) * 300
 
