@@ -172,6 +172,18 @@ def test_too_little_memory_is_one_line(
     assert done.exception is raised
 
 
+@pytest.mark.parametrize("command", ["port --to v1", "run"])
+def test_a_deleted_folder_is_named(command: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import tensorflow as tf\nx = tf.placeholder(tf.float32)\n")
+    (tmp_path / "here").mkdir()
+    script = f'cd "{tmp_path}/here" && rmdir "{tmp_path}/here" && exec "$@"'
+    called = [sys.executable, "-m", "tf1sessions", *command.split(), str(tmp_path / "a.py")]
+    done = subprocess.run(["sh", "-c", script, "sh", *called], capture_output=True, text=True, timeout=100)
+    assert done.returncode in (1, 2)
+    last = done.stderr.splitlines()[-1]
+    assert last == "Error: the current folder was deleted. Change to one that exists.", done.stderr
+
+
 # The command itself, where so many threads of Python can be started, as under a limit of the user's processes.
 FEW_THREADS = """
 import sys, threading

@@ -117,11 +117,21 @@ class _Commands(click.Group):
             except (Tf1SessionsError, OSError) as error:
                 if isinstance(error, BrokenPipeError) and _reader_is_gone():
                     raise  # click ends by that, and says nothing: the reader (head) has what it wants
-                raise click.ClickException(str(error)) from error
+                raise click.ClickException(_without_folder(error) or str(error)) from error
             except (MemoryError, ImportError, RuntimeError) as error:
                 if (shortage := _shortage(error)) is None:
                     raise
                 raise click.ClickException(shortage) from None
+
+
+def _without_folder(error: BaseException) -> str | None:
+    """Return what to say of the error of ``os.getcwd()``, which names no file; None of others."""
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return "the current folder was deleted. Change to one that exists."
+    return None
 
 
 def _shortage(error: BaseException) -> str | None:
