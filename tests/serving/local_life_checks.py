@@ -49,6 +49,24 @@ def check_a_server_whose_owner_is_killed_beside_a_forked_child() -> None:
         os.kill(child, signal.SIGKILL)
 
 
+def check_nothing_is_left_of_a_group_of_processes_that_is_ended() -> None:
+    """As Jupyter ends a kernel, and a terminal that is closed what runs in it."""
+    program = (
+        "import signal, tf1sessions as t1\n"
+        "server = t1.SessionServer({'half': 'half'})\n"
+        "print(server.pid, server.address, flush=True)\n"
+        "signal.pause()\n"
+    )
+    command = [sys.executable, "-c", program]
+    for signum in (signal.SIGTERM, signal.SIGKILL):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as owner:
+            assert owner.stdout is not None
+            pid, address = owner.stdout.readline().split()
+            os.killpg(owner.pid, signum)
+        wait_for(lambda pid=pid: not os.path.exists(f"/proc/{pid}"), "the server to end")
+        assert not os.path.exists(address)
+
+
 def check_modules_in_the_working_directory_are_not_the_server_s() -> None:
     """``python program.py`` does not look there either, and it may be a folder in which others can write."""
     os.mkdir("of_others")

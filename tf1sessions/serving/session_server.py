@@ -208,6 +208,7 @@ class SessionServer:
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
                 },
+                start_new_session=True,  # a signal to this group would end it before it has removed its folder
             )
             their_answer.close()
             their_stdin.close()
