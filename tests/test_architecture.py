@@ -18,6 +18,7 @@ import pytest
 from support import PACKAGE, ROOT, PythonRun
 
 import tf1sessions
+from tf1sessions.pools import boot
 
 NAME = "tf1sessions"
 
@@ -390,6 +391,40 @@ def test_pytest_is_imported_by_its_plugin_only() -> None:
 def test_optional_packages_are_imported_inside_functions() -> None:
     at_import = {name.partition(".")[0] for module in MODULES for name in imported(module, late=False)}
     assert at_import & OPTIONAL == set()
+
+
+def looking_in_the_working_directory(source: str) -> list[int]:
+    """Return the lines where Python is started so that it looks for modules in the working directory first."""
+    tree = _tree(source)
+    texts = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    found = []
+    for node in _all_nodes(source):
+        if not isinstance(node, ast.List) or not node.elts or ast.unparse(node.elts[0]) != "sys.executable":
+            continue
+        option, text = ast.literal_eval(node.elts[1]), ast.unparse(node.elts[2]).removesuffix(".format(module=module)")
+        text = str(texts.get(text, boot.BOOT if text == "BOOT" else ""))
+        beginning = text.partition("sys.path[:] = [entry for entry in sys.path if entry]\n")
+        imports = {each for line in beginning[0].splitlines() for each in line.removeprefix("import ").split(", ")}
+        if option != "-I" and not (option == "-c" and beginning[1] and imports <= {"", "sys", "os", AT_START}):
+            found.append(node.lineno)
+    return found
+
+
+AT_START = "at_start = frozenset(sys.modules)"  # sys and os are loaded by then
+
+
+def test_no_program_of_ours_takes_modules_from_the_working_directory() -> None:
+    """A folder in which others can write may be it; and a helper ``queue.py`` of a user's would hide Python's."""
+    assert looking_in_the_working_directory('import sys\nrun([sys.executable, "-m", "tf1sessions"])\n') == [2]
+    assert looking_in_the_working_directory('_A = "import json"\nrun([sys.executable, "-c", _A])\n') == [2]
+    found = {module.name: looking_in_the_working_directory(module.source) for module in MODULES}
+    assert {name: lines for name, lines in found.items() if lines} == {}
 
 
 def test_modules_open_with_a_docstring() -> None:

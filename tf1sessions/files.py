@@ -161,11 +161,16 @@ def temporary_folder(prefix: str) -> Iterator[str]:
 def remove_folder(folder: str | os.PathLike[str]) -> None:
     """Remove a folder of this program with all that is in it, as far as that can be removed.
 
+    What others have put in its place, such as a link or a pipe, is removed itself, and neither followed nor opened.
     Read-only folders go, too, and it goes where no descriptor but one is left, or none and no file is in it:
     ``shutil.rmtree`` needs two, and one more for each level.
     """
     import shutil
 
+    if os.path.islink(folder) or not os.path.isdir(folder):
+        with contextlib.suppress(OSError):
+            os.unlink(folder)
+        return
     with contextlib.suppress(RecursionError):  # before Python 3.13, below 1,000 levels
         shutil.rmtree(folder, ignore_errors=True)
     folders = [os.fspath(folder)] if os.path.lexists(folder) else []

@@ -172,6 +172,55 @@ def test_too_little_memory_is_one_line(
     assert done.exception is raised
 
 
+@pytest.mark.parametrize("command", ["port --to v1", "run"])
+def test_a_deleted_folder_is_named(command: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import tensorflow as tf\nx = tf.placeholder(tf.float32)\n")
+    (tmp_path / "here").mkdir()
+    script = f'cd "{tmp_path}/here" && rmdir "{tmp_path}/here" && exec "$@"'
+    called = [sys.executable, "-m", "tf1sessions", *command.split(), str(tmp_path / "a.py")]
+    done = subprocess.run(["sh", "-c", script, "sh", *called], capture_output=True, text=True, timeout=100)
+    assert done.returncode in (1, 2)
+    last = done.stderr.splitlines()[-1]
+    assert last == "Error: the current folder was deleted. Change to one that exists.", done.stderr
+
+
+# The command itself, where so many threads of Python can be started, as under a limit of the user's processes.
+FEW_THREADS = """
+import sys, threading
+left, begin = int(sys.argv.pop(1)), threading.Thread.start
+def start(thread):
+    global left
+    left -= 1
+    if left < 0:
+        raise RuntimeError("can't start new thread")
+    begin(thread)
+threading.Thread.start = start
+from tf1sessions.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="warm servers are for Linux")
+@pytest.mark.parametrize("warm", ["0", "1"])
+def test_too_few_threads_are_one_line(warm: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").touch()
+    env = os.environ | {"TF1SESSIONS_WARM": warm, "XDG_RUNTIME_DIR": str(tmp_path)}
+    env.pop("TF1SESSIONS_JOB", None)
+
+    def call(threads: int, *args: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", FEW_THREADS, str(threads), *args]
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=100)
+
+    try:
+        assert call(0, "run", "--dry-run", "a.py").returncode == 0
+        for threads in range(4):
+            done = call(threads, "run", "a.py")
+            assert done.returncode == 1 and "can't start new thread" in done.stderr, done.stderr
+            assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1, done.stderr
+    finally:
+        assert call(9, "warm", "stop").returncode == 0
+
+
 @pytest.mark.parametrize("mib", [64, 80, 140])
 @pytest.mark.parametrize(
     "command",

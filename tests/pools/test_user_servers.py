@@ -14,6 +14,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ import json
 import os
 import resource
 import signal
+import sys
 import time
 
 version = 1
@@ -62,7 +64,8 @@ def execute(payload):
     with open("/proc/self/status") as file:
         status = dict(line.split(None, 1) for line in file if len(line.split(None, 1)) == 2)
     print(json.dumps({
-        "version": version, "marks": marks, "nice": os.nice(0), "server": os.getppid(),
+        "version": version, "start": getattr(sys, "start", ""), "marks": marks,
+        "nice": os.nice(0), "server": os.getppid(),
         "umask": status["Umask:"].strip(),
         "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0], "processors": len(os.sched_getaffinity(0)),
         "ignored": status["SigIgn:"].strip(),
@@ -280,6 +283,35 @@ def test_one_whose_files_change_is_replaced(user: User) -> None:
     assert user.run()["version"] == 22
     assert user.notes == [f"the warm server is not used: {user.module} has changed since it started"]
     assert user.status()["pid"] != before
+
+
+def test_one_is_replaced_when_the_path_leads_to_another_module(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = user.folder / "first"
+    first.mkdir()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(first), os.environ["PYTHONPATH"]]))
+    assert user.run()["version"] == 1
+    (first / "not_loaded.py").touch()
+    assert user.run()["version"] == 1 and user.notes == []
+    upgraded = first / user.module.name
+    upgraded.write_text(MODULE.replace("version = 1", "version = 22"))
+    assert user.run()["version"] == 22
+    assert user.notes == [f"the warm server is not used: {upgraded} has changed since it started"]
+    upgraded.unlink()
+    assert user.run()["version"] == 1
+
+
+def test_one_is_replaced_when_the_start_of_python_is_another(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = user.folder / "environment"
+    venv.create(environment, symlinks=True)
+    monkeypatch.setattr(sys, "executable", str(environment / "bin" / "python"))
+    (packages,) = environment.glob("lib/python*/site-packages")
+    assert user.run()["start"] == ""
+    for name, start in ("editable.pth", "one"), ("editable.pth", "two"), ("sitecustomize.py", "three"):
+        (packages / name).write_text(f"import sys; sys.start = {start!r}\n")
+        assert user.run()["start"] == start
+        assert user.notes.pop() == f"the warm server is not used: {packages / name} has changed since it started"
+    (packages / "sitecustomize.py").unlink()
+    assert user.run()["start"] == "two"
 
 
 def test_one_that_was_killed_is_started_again(user: User) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 import os
@@ -17,6 +18,7 @@ import pytest
 from tf1sessions.cli.formatting import summary_table
 from tf1sessions.errors import ScriptUsageError
 from tf1sessions.pools.fork_server import WorkerResult, WorkerSpec
+from tf1sessions.scripts.claims import Claims
 from tf1sessions.scripts.folder import JobRecord, RunFolder, plan_resume, read_records
 from tf1sessions.scripts.jobs import Job, JobSettings
 from tf1sessions.scripts.runner import RunSettings, run_jobs
@@ -141,6 +143,55 @@ def test_pipes_and_devices_in_place_of_its_files() -> None:
     Path("run/jobs.json").symlink_to("/dev/zero")
     with pytest.raises(ScriptUsageError, match="it is not a regular file"):
         RunFolder.resume("run", None)
+
+
+@pytest.mark.parametrize("name", [".lock", ".jobs"])
+def test_links_of_others_in_place_of_its_locks_make_no_file(name: str) -> None:
+    os.mkdir("run")
+    Path("run", name).symlink_to(os.path.abspath("elsewhere"))
+    with pytest.raises(ScriptUsageError, match=rf"it is a symbolic link \(run/{name}\)"):
+        RunFolder.create("run", JOBS)
+    assert not os.path.lexists("elsewhere")
+
+
+@pytest.mark.parametrize("instead", ["pipe", "link", "file", "device"])
+def test_what_others_put_in_place_of_the_claims_is_removed(instead: str) -> None:
+    os.mkdir("mine")
+    Path("mine/claim").touch()
+    path = Path("run/.claims")
+    put = {
+        "pipe": lambda: os.mkfifo(path),
+        "link": lambda: path.symlink_to(os.path.abspath("mine")),
+        "file": path.touch,
+        "device": lambda: path.symlink_to("/dev/null"),
+    }[instead]
+    os.mkdir("run")
+    put()
+    with RunFolder.create("run", JOBS) as folder:
+        assert folder.claims.is_dir() and not folder.claims.is_symlink()
+        assert folder.claims.stat().st_mode & 0o777 == 0o700
+        folder.claims.rmdir()
+        put()
+    assert not os.path.lexists(path) and os.listdir("mine") == ["claim"]
+
+
+def test_a_claim_is_not_written_through_a_link() -> None:
+    """Its name can be foreseen by whoever may write in the folder."""
+    os.mkdir("claims")
+    Path("mine").write_text("mine")
+    name = hashlib.sha256(os.fsencode(os.path.realpath("model"))).hexdigest()
+    os.symlink(os.path.abspath("mine"), f"claims/{name}")
+    assert Claims("claims", "job", "mark").claim("model") is None
+    assert Path("mine").read_text() == "mine"
+
+
+def test_records_are_not_written_through_a_link_that_comes_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("mine").write_text("mine")
+    with RunFolder.create("run", JOBS) as folder, monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda path, missing_ok: path.symlink_to(os.path.abspath("mine")))
+        folder.update(0, state="done")
+        assert isinstance(folder.unwritten, FileExistsError)
+    assert Path("mine").read_text() == "mine"
 
 
 @pytest.mark.parametrize("instead", ["pipe", "link", "folder", "device"])

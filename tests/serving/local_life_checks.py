@@ -49,6 +49,42 @@ def check_a_server_whose_owner_is_killed_beside_a_forked_child() -> None:
         os.kill(child, signal.SIGKILL)
 
 
+def check_nothing_is_left_of_a_group_of_processes_that_is_ended() -> None:
+    """As Jupyter ends a kernel, and a terminal that is closed what runs in it."""
+    program = (
+        "import signal, tf1sessions as t1\n"
+        "server = t1.SessionServer({'half': 'half'})\n"
+        "print(server.pid, server.address, flush=True)\n"
+        "signal.pause()\n"
+    )
+    command = [sys.executable, "-c", program]
+    for signum in (signal.SIGTERM, signal.SIGKILL):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as owner:
+            assert owner.stdout is not None
+            pid, address = owner.stdout.readline().split()
+            os.killpg(owner.pid, signum)
+        wait_for(lambda pid=pid: not os.path.exists(f"/proc/{pid}"), "the server to end")
+        assert not os.path.exists(address)
+
+
+def check_modules_in_the_working_directory_are_not_the_server_s() -> None:
+    """``python program.py`` does not look there either, and it may be a folder in which others can write."""
+    os.mkdir("of_others")
+    for name in ("json", "numpy", "tf1sessions"):
+        with open(f"of_others/{name}.py", "w") as file:
+            file.write("raise ImportError('this is of others')")
+    with open("program.py", "w") as file:
+        file.write(
+            "import sys, tf1sessions as t1\n"
+            "with t1.SessionServer(sys.argv[1]) as server, server.client() as client:\n"
+            "    print(client(x=[1.0])['y'].tolist())\n"
+        )
+    program, model = os.path.abspath("program.py"), os.path.abspath("half/1")
+    command = [sys.executable, program, model]
+    done = subprocess.run(command, cwd="of_others", capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stdout) == (0, "[2.5]\n"), done.stderr
+
+
 def check_an_owner_whose_standard_streams_are_closed() -> None:
     """What TensorFlow writes to stderr goes into none of the connections, which have other numbers on all sides."""
     program = (

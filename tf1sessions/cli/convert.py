@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -26,6 +27,15 @@ from tf1sessions.files import temporary_folder
 from tf1sessions.texts import printable
 
 __all__ = ["convert"]
+
+#: Not ``python -m``, which looks for modules in the working directory first: anybody may have put some there.
+_BUILD = """
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+sys.path.append(sys.argv.pop())
+from tf1sessions.scripts.built_graph import main_program
+main_program()
+"""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -181,11 +191,12 @@ def _built(model: str, values: bool) -> Iterator[dict[str, Any]]:
     with temporary_folder("tf1sessions-") as folder:
         command = [
             sys.executable,
-            "-m",
-            "tf1sessions.scripts.built_graph",
+            "-c",
+            _BUILD,
             model,
             folder,
             "values" if values else "graph",
+            os.fspath(Path(__file__).parents[2]),
         ]
         # into files: a process that the function has started and left would keep a pipe open
         with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:

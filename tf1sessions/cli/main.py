@@ -117,21 +117,34 @@ class _Commands(click.Group):
             except (Tf1SessionsError, OSError) as error:
                 if isinstance(error, BrokenPipeError) and _reader_is_gone():
                     raise  # click ends by that, and says nothing: the reader (head) has what it wants
-                raise click.ClickException(str(error)) from error
-            except (MemoryError, ImportError) as error:
+                raise click.ClickException(_without_folder(error) or str(error)) from error
+            except (MemoryError, ImportError, RuntimeError) as error:
                 if (shortage := _shortage(error)) is None:
                     raise
                 raise click.ClickException(shortage) from None
 
 
+def _without_folder(error: BaseException) -> str | None:
+    """Return what to say of the error of ``os.getcwd()``, which names no file; None of others."""
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return "the current folder was deleted. Change to one that exists."
+    return None
+
+
 def _shortage(error: BaseException) -> str | None:
-    """Return what to say of an error for which there was too little memory, and free what its frames hold."""
+    """Return what to say of an error for want of memory or threads, and free what its frames hold; None of others."""
     kind, said = type(error).__name__, str(error)
     if isinstance(error, MemoryError):
         error.with_traceback(None)
     from tf1sessions.pools.resource_limits import limit_text
 
     limit = limit_text(f"{kind}: {said}")
+    if isinstance(error, RuntimeError):
+        step = f"({said}). {limit or 'End other programs'}."
+        return f"there are too few threads for this command {step}" if said == "can't start new thread" else None
     if not isinstance(error, MemoryError) and limit is None:
         return None
     reason = f" ({said.strip().splitlines()[-1].strip()})" if said.strip() else ""

@@ -15,6 +15,7 @@ again after it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -56,7 +57,8 @@ def end_by_signals() -> None:
     signal.set_wakeup_fd(ender.writing, warn_on_full_buffer=False)
     sys.unraisablehook = ender.raise_again
     os.register_at_fork(after_in_child=ender.forget)
-    threading.Thread(target=ender.end_late, name="tf1sessions-end", daemon=True).start()
+    with contextlib.suppress(RuntimeError):  # no more threads: what the command itself needs of them is its error
+        threading.Thread(target=ender.end_late, name="tf1sessions-end", daemon=True).start()
 
 
 class _Ender:

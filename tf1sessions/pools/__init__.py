@@ -17,6 +17,7 @@ Files::
       cold_starts.py         which jobs need a fresh interpreter
       boot.py                the first lines of a server or a cold worker
       surroundings.py        what a process has from its parent besides the environment: limits, umask, ...
+      loaded_files.py        the files by which an interpreter became what it is
       user_server_main.py    the program of a server that stays for later commands
       fork_server_main.py    the program of the server's process and of its workers
       user_servers.py        the user's servers: found, started and asked

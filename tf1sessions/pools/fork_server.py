@@ -499,7 +499,11 @@ class _UserLink(_ServerLink):
         self._server = call.server
         self.refused: tuple[str, ...] = ()  # reasons why it does not serve this process; then it has ended
         self.replaced = False  # it ends, for one of these reasons, and the next one will do
-        self._reader.start()
+        try:
+            self._reader.start()
+        except RuntimeError as error:  # the system has no more threads
+            call.control.close()
+            raise start_error("The warm server cannot be heard", error, where=str(call.server.path)) from error
 
     def wait_accepted(self, timeout: float) -> bool:
         """Wait until it has answered. False when it serves this process not."""

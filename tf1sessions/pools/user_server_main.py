@@ -10,8 +10,8 @@ Data flow::
     status, stop ──────────────────────▶ answered here
 
 A fork is a fork server in the command's own surroundings (limits, umask, priority, processors), and ends with it. This
-process runs no program and keeps nothing of one. It ends when it has had no caller for a while, when a file that it has
-loaded changes, or its socket is removed. Callers that it has then are served to their end.
+process runs no program and keeps nothing of one. It ends when it has had no caller for a while, when a new interpreter
+would load other files (loaded_files.py), or its socket is removed. Callers that it has then are served to their end.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 from tf1sessions.pools.cold_starts import cold_start_reasons, given_environment
 from tf1sessions.pools.job_processes import MARK
+from tf1sessions.pools.loaded_files import LoadedFiles
 from tf1sessions.pools.messages import receive, send, socket_address
 from tf1sessions.pools.surroundings import ignore_signals, surroundings, take_over
 from tf1sessions.pools.written_pages import written_pages
@@ -74,7 +75,7 @@ class UserServerProcess:
         self._idle_secs = idle_secs
         self._environment = given_environment()
         self._surroundings = surroundings()
-        self._files: dict[str, tuple[int, int]] = {}
+        self._files: LoadedFiles | None = None
         self._written = array("Q")
         self._began = time.time()
         self._used = time.monotonic()
@@ -131,7 +132,7 @@ class UserServerProcess:
             return False
 
     def _take_callers(self, rehearsals: Sequence[Callable[[], None]]) -> Caller | None:
-        self._files = _loaded_files()
+        self._files = LoadedFiles.now()
         gc.collect()
         gc.freeze()
         _use_large_pages()
@@ -205,7 +206,7 @@ class UserServerProcess:
                 self._stopping = True
             case {"do": "serve", "mark": mark, "env": env, "surroundings": theirs}:
                 self._used = time.monotonic()
-                if changed := _changed(self._files):
+                if self._files and (changed := self._files.changed()):
                     self._leave()
                     self._turn_away(connection, [f"{changed} has changed since it started"], replaced=True)
                     self._stopping = True
@@ -282,27 +283,3 @@ def _use_large_pages() -> None:
         if region[1] == "rw-p" and region[4] == "0":  # no file
             begin, end = (int(word, 16) for word in region[0].split("-"))
             madvise(begin, end - begin, _MADV_COLLAPSE)
-
-
-def _loaded_files() -> dict[str, tuple[int, int]]:
-    """Return, by path, when the file of each imported module was changed (ns), and its size."""
-    paths = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    found = {}
-    for path in paths:
-        if isinstance(path, str):
-            with contextlib.suppress(OSError):
-                state = os.stat(path)
-                found[path] = (state.st_mtime_ns, state.st_size)
-    return found
-
-
-def _changed(files: Mapping[str, tuple[int, int]]) -> str | None:
-    """Return the first of the files that is not as it was."""
-    for path, before in files.items():
-        try:
-            state = os.stat(path)
-        except OSError:
-            return path
-        if (state.st_mtime_ns, state.st_size) != before:
-            return path
-    return None

@@ -3,8 +3,8 @@
 A process of its own, so that the function's file gets TensorFlow 1 by ``import tensorflow as tf``, and whatever it
 switches on or off stays here::
 
-    cli/convert.py ──▶ python -m tf1sessions.scripts.built_graph train.py:build folder ──▶ graph.meta, values.index, ...
-                                                                                       └─▶ outputs.json
+    cli/convert.py ──▶ main_program(): train.py:build folder ──▶ graph.meta, values.index, ...
+                                                             └─▶ outputs.json
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 from ..errors import ScriptUsageError
 from . import frames, importer
 
-__all__ = ["GRAPH", "OUTPUTS", "VALUES", "main"]
+__all__ = ["GRAPH", "OUTPUTS", "VALUES", "main", "main_program"]
 
 #: What is written: the graph, its outputs as name -> tensor, and the prefix of the variables' values.
 GRAPH, OUTPUTS, VALUES = "graph.meta", "outputs.json", "values"
@@ -169,7 +169,8 @@ def _named(made: Any, name: str = "") -> Iterable[tuple[str, Any]]:
         yield name, made
 
 
-if __name__ == "__main__":
+def main_program() -> None:
+    """The program of the process: builds what its arguments name."""
     try:
         main(sys.argv[1], sys.argv[2], values=sys.argv[3] == "values")
     except ScriptUsageError as wrong:

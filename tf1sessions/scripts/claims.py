@@ -18,6 +18,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import IO, Any
 
+from ..files import open_own
+
 __all__ = ["Claims", "apply"]
 
 _log = logging.getLogger("tf1sessions")
@@ -54,9 +56,10 @@ class Claims:
 
     def _claim(self, path: str) -> str | None:
         if not os.path.isdir(self.folder):
-            os.mkdir(self.folder)
+            os.mkdir(self.folder, 0o700)
         name = hashlib.sha256(os.fsencode(path)).hexdigest()
-        file = open(os.path.join(self.folder, name), "a+", encoding="utf-8")  # kept open: the lock lives with it
+        handle = open_own(os.path.join(self.folder, name), os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        file = open(handle, "a+", encoding="utf-8")  # kept open: the lock lives with it
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

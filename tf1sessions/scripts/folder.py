@@ -326,7 +326,7 @@ class RunFolder:
         beside = self.path / (RECORDS_FILE + ".new")
         try:
             beside.unlink(missing_ok=True)  # of a run that was killed; or a pipe, or a link
-            with open(beside, "w", encoding="ascii") as file:
+            with open(beside, "x", encoding="ascii") as file:  # never through a link that is there by now
                 file.write(text + "\n")
                 file.flush()
                 if sync:
@@ -391,7 +391,7 @@ class RunFolder:
         """Frees the folder for another run. Idempotent."""
         if self._lock is not None:
             if self._is_locked(self._lock):
-                shutil.rmtree(self.claims, ignore_errors=True)
+                files.remove_folder(self.claims)
             os.close(self._lock)
             self._lock = None
         if self.jobs_lock is not None:
@@ -447,12 +447,11 @@ class RunFolder:
         if self.jobs_lock is not None:
             os.close(self.jobs_lock)  # of a folder that was deleted; its jobs hold it
         self.jobs_lock = jobs_lock
-        if self.claims.exists():  # of a run that was killed
-            shutil.rmtree(self.claims)
-        self.claims.mkdir()
+        files.remove_folder(self.claims)  # of a run that was killed
+        self.claims.mkdir(mode=0o700)  # in it names can be foreseen, which others could lay links under
 
     def _open_lock(self, name: str) -> int:
-        return os.open(self.path / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        return files.open_own(self.path / name, os.O_RDWR | os.O_CREAT)
 
 
 def _locked_within(lock: int, secs: float) -> bool:

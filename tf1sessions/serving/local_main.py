@@ -142,7 +142,3 @@ def _limit(secs: float) -> float:
     while limit < secs:
         limit *= 4.0
     return limit
-
-
-if __name__ == "__main__":
-    main()

@@ -39,6 +39,13 @@ __all__ = ["SessionServer"]
 
 logger = logging.getLogger("tf1sessions.serving")
 
+#: Not ``python -m``, which looks for modules in the working directory first: anybody may have put some there.
+_PROGRAM = """
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+from tf1sessions.serving.local_main import main
+main()
+"""
 _QUICK_SECS = 5.0  # a server that ends sooner after its start has not started well; arbitrary
 _DECODED_BYTES = 8 << 30  # of a request; arbitrary, clients are this user's own
 _MOST_QUICK = 3  # in a row, after which it is not started again; arbitrary
@@ -194,7 +201,7 @@ class SessionServer:
             answer, their_answer = _pipe(stack)
             their_stdin, stdin = _pipe(stack)
             process = subprocess.Popen(
-                [sys.executable, "-m", "tf1sessions.serving.local_main", str(their_answer.fileno())],
+                [sys.executable, "-c", _PROGRAM, str(their_answer.fileno())],
                 stdin=their_stdin,
                 pass_fds=[their_answer.fileno()],
                 env={
@@ -202,6 +209,7 @@ class SessionServer:
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
                 },
+                start_new_session=True,  # a signal to this group would end it before it has removed its folder
             )
             their_answer.close()
             their_stdin.close()

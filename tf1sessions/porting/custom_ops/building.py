@@ -30,7 +30,9 @@ __all__ = ["Built", "build", "installed_flags"]
 
 # What a process does with a new library, before it is put into place.
 _LOAD = """
-import json, os, sys
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+import json, os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import tensorflow as tf
 try:
