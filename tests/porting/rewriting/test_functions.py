@@ -928,6 +928,9 @@ STAYS = {
         f"sess = {SESSION}\nwith tf.compat.v1.name_scope('a'):\n    print(sess.run(y + 1))\n    g = tf.Graph()\n"
     ),
     "on one line": f"with {SESSION} as sess:\n    a = 1; sess.run(y)\n",
+    "on one line, in a function that is given a session": (
+        f"def f(sess): print(sess.run(tf.square(1.0)))\n\n\nwith {SESSION} as sess:\n    f(sess)\n"
+    ),
     "resets the default graph": f"def f():\n    tf.compat.v1.reset_default_graph()\n\n\nf()\nsess = {SESSION}\n",
     "run as code uses sess": f"sess = {SESSION}\nprint(eval('sess.run(y)'), sess.run(y))\n",
     **{
@@ -1181,6 +1184,16 @@ def test_the_function_of_a_request_stands_behind_what_it_needs_though_more_is_bu
     lines = f"with {SESSION} as sess:\n    def show(value):\n        return sess.run(y, {{x: value}})\n"
     found = after(HEADER + GRAPH + lines + "    print(show(1.0))\n    print((y + 1.0).shape, show(2.0))\n")
     assert found.index(" = legacy.function(y, feeds=[x])") < found.index("print(show(1.0))")
+
+
+def test_a_function_that_is_called_first_has_the_function_of_its_request() -> None:
+    function = "def show(sess):\n    return sess.run(y, {x: 2.0})\n\n\n"
+    requests = (
+        f"with {SESSION} as sess:\n    print(show(sess))\n    for i in range(3):\n        sess.run(y, {{x: i}})\n"
+    )
+    found = after(HEADER + GRAPH + function + requests)
+    used = found.partition("return ")[2].partition("(")[0]
+    assert f"    {used} = legacy.function(y, feeds=[x])\ndef show" in found
 
 
 @pytest.mark.parametrize(

@@ -224,18 +224,28 @@ class FilePlan:
 
     def put_before(self, statement: ast.stmt, text: str) -> None:
         """Put a line before a statement, outside of the block that the statement is moved into."""
-        self._before.setdefault(self._first_line(statement), []).append(text)
+        self._before.setdefault(self._line_of_its_own(statement), []).append(text)
 
     def put_behind(self, statement: ast.stmt, text: str) -> None:
         """Put a line behind a statement, into the block that it is moved into."""
         last = statement.end_lineno or statement.lineno
-        self._behind.setdefault(last, (self._first_line(statement), []))[1].append(text)
+        self._behind.setdefault(last, (self._line_of_its_own(statement), []))[1].append(text)
 
     def move_into_block(self, statements: list[ast.stmt], header: str) -> None:
         """Put statements into a block."""
         self.put_before(statements[0], header)
         last = max(each.end_lineno or each.lineno for each in statements)
         self.indentation.move_in(self._first_line(statements[0]), last)
+
+    def _line_of_its_own(self, statement: ast.stmt) -> int:
+        """The line that a statement begins on, as :meth:`_first_line` has it.
+
+        Raises:
+            NotPossible: Something stands before it there, as in ``def show(sess): print(sess.run(x))``.
+        """
+        if self._lines[statement.lineno - 1].encode()[: statement.col_offset].strip():
+            raise NotPossible(statement, "Two statements are on one line")
+        return self._first_line(statement)
 
     def _first_line(self, statement: ast.stmt) -> int:
         """The line that a statement begins on, with its decorators and the comments right above it."""

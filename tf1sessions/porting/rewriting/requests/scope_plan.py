@@ -108,6 +108,7 @@ class _ScopePlan:
         # By what they fetch and feed: the name, and the branch in which it is bound.
         self._functions: dict[tuple[str, str, int], tuple[str, ast.AST | None]] = {}
         self._names: set[str] = set()  # of the functions
+        self._early: set[str] = set()  # those of them that are made where the graph is built
         self.legacy: str = self._own_name() or legacy or self._new_name()
         self._is_first &= "." not in self.legacy  # another method may have made a session of the graph of its class
         has_session = any(self.code.makes_session(self.file, each) for each in self._own_nodes())
@@ -553,7 +554,7 @@ class _ScopePlan:
             name = self._function_name(request.fetches)
             self._functions[known] = name, next(self._branches(place), None)
             feeding = f", feeds=[{fed}]" if fed else ""
-            self._define(f"{name} = {self.legacy}.function({fetched}{feeding})", request, keys, place)
+            self._define(name, f"{self.legacy}.function({fetched}{feeding})", request, keys, place)
         self.plan.replace(call, f"{name}({given})")
         self.plan.places.append((call, f"a request: {name}()"))
         return False
@@ -565,13 +566,12 @@ class _ScopePlan:
         if home is None or built is None:
             return False
         fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
-        known = (
-            name for (*texts, _), (name, branch) in home._functions.items() if texts == [fetched, fed] and not branch
-        )
-        name = next(known, None)
+        known = (name for (*texts, _), (name, _) in home._functions.items() if texts == [fetched, fed])
+        name = next((each for each in known if each in home._early), None)  # this function may be called before others
         if name is None:
             name = home._function_name(request.fetches)
             home._functions[fetched, fed, -1] = name, None
+            home._early.add(name)
             feeding = f", feeds=[{fed}]" if fed else ""
             self.plan.put_behind(built, f"{name} = {home.legacy}.function({fetched}{feeding})")
         self.plan.replace(request.call, f"{name}({given})")
@@ -669,19 +669,22 @@ class _ScopePlan:
             if isinstance(node, ast.stmt)
         )
 
-    def _define(self, line: str, request: Request, keys: list[ast.expr], place: ast.stmt) -> None:
+    def _define(self, name: str, made: str, request: Request, keys: list[ast.expr], place: ast.stmt) -> None:
         """Put the line that makes a function before a statement, or to what builds before the session."""
         self.names_legacy = True
+        line = f"{name} = {made}"
         if self._block is not None and place in self._block.statements:
             after = self._block.statements[: self._block.statements.index(place)]
             between = [*self._block.between, *after]
             if not any(self._is_changed_by(each, request, keys) for each in between):
                 self.plan.put_behind(self._block.last, line)
+                self._early.add(name)
                 return
         is_inside = self.file.parents[place] not in self._always  # of another statement
         built = self.builds_for_good([request.fetches, *keys]) if is_inside and self.has_only_session() else None
         if built is not None:
             self.plan.put_behind(built, line)
+            self._early.add(name)
             return
         self._make(place)
         if self.code.builds(self.file, request.fetches):
