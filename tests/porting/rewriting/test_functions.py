@@ -931,6 +931,7 @@ STAYS = {
     "on one line, in a function that is given a session": (
         f"def f(sess): print(sess.run(tf.square(1.0)))\n\n\nwith {SESSION} as sess:\n    f(sess)\n"
     ),
+    "lambda without a name": f"sess = {SESSION}\nprint(list(map(lambda v: sess.run(y + v), [1.0])))\n",
     "resets the default graph": f"def f():\n    tf.compat.v1.reset_default_graph()\n\n\nf()\nsess = {SESSION}\n",
     "run as code uses sess": f"sess = {SESSION}\nprint(eval('sess.run(y)'), sess.run(y))\n",
     **{
@@ -1052,6 +1053,57 @@ def test_the_files_of_a_program_change_together_or_not_at_all(tmp_path: Path) ->
     assert not both["other.py"].is_changed
     kept = _ported(tmp_path, {"net.py": net + f"sess = {SESSION}\nsess.partial_run(y)\n", "train.py": train})
     assert not any(file.is_changed for file in kept.values())
+
+
+def test_files_that_build_when_they_are_imported_share_a_graph(tmp_path: Path) -> None:
+    train = (
+        f"import model\n{HEADER}z = model.y * 2\nwith {SESSION} as sess:\n    print(sess.run(z, {{model.x: 1.0}}))\n"
+    )
+    found = _ported(tmp_path, {"model.py": HEADER + GRAPH, "train.py": train})
+    shared = "legacy = porting.LegacyGraph.default()\nwith legacy:\n"
+    assert f"{shared}    x = tf.compat.v1.placeholder(tf.float32)\n" in found["model.py"].after.text
+    assert (
+        f"{shared}    z = model.y * 2\n    run_z = legacy.function(z, feeds=[model.x])\n"
+        in found["train.py"].after.text
+    )
+    reset = train.replace("\nwith", "\ntf.compat.v1.reset_default_graph()\nwith")
+    assert not any(each.is_changed for each in _ported(tmp_path, {"model.py": HEADER + GRAPH, "a.py": reset}).values())
+    named = _ported(
+        tmp_path,
+        {
+            "model.py": HEADER + GRAPH,
+            "a.py": train.replace("import model", "from model import x, y").replace("model.", ""),
+        },
+    )
+    assert f"{shared}" in named["a.py"].after.text
+    main = f"{HEADER}if __name__ == '__main__':\n    print({SESSION}.run(y))\n"
+    for text in ("def build():\n    return tf.square(2.0)\n", main):  # that is not imported
+        apart = _ported(tmp_path, {"model.py": HEADER + text, "a.py": train.replace("model.y", "model.build()")})
+        assert "LegacyGraph.default()" not in apart["a.py"].after.text
+
+
+def test_a_session_that_another_file_or_scope_sees_stays_bound(tmp_path: Path) -> None:
+    model = f"{HEADER}{GRAPH}sess = {SESSION}\n"
+    train = "import model\nfrom model import sess, x, y\nprint(sess.run(y, {x: 1.0}), model.sess)\n"
+    found = _ported(tmp_path, {"model.py": model, "train.py": train})
+    assert found["model.py"].after.text.endswith("\nsess = legacy\n")
+    assert "run_y = sess.function(y, feeds=[x])\nprint(run_y(1.0), model.sess)\n" in found["train.py"].after.text
+    text = f"sess = None\n\n\ndef begin():\n    global sess\n    sess = {SESSION}\n    sess.run(y)\n"
+    assert "    global sess\n    sess = legacy\n" in after(HEADER + GRAPH + text)
+
+
+def test_requests_of_lambdas_are_those_of_the_graph() -> None:
+    lambdas = "ask = lambda v: y.eval({x: v})\nadd = lambda v: sess.run(x + v, {x: v})\n"
+    text = f"sess = {SESSION}\n{lambdas}print(add(1.0))\n"
+    found = after(HEADER + GRAPH + text)
+    assert "ask = lambda v: legacy.run(y, {x: v})\nadd = lambda v: legacy.run(x + v, {x: v})\n" in found
+    assert found.endswith("with legacy:\n    print(add(1.0))\n")
+
+
+def test_a_loop_over_what_operators_give_has_it_built_before() -> None:
+    text = f"with {SESSION} as sess:\n    for each in (y * 2, -y):\n        print(sess.run(each, {{x: 1.0}}))\n"
+    built = "with legacy:\n    listed = (y * 2, -y)\nfor each in listed:\n    print(legacy.run(each, {x: 1.0}))\n"
+    assert after(HEADER + GRAPH + text).endswith(built)
 
 
 def test_a_notebook_changes_cell_by_cell(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from .request import NotPossible
 __all__ = ["NEW_GRAPH", "FilePlan", "graph_of_session", "switches"]
 
 NEW_GRAPH = "porting.LegacyGraph()"
+#: Of a program in which a file builds when it is imported, and another one builds or runs what that has built.
+_DEFAULT_GRAPH = "porting.LegacyGraph.default()"
 
 #: What takes a session, or makes one -> what takes a LegacyGraph.
 _OURS = {
@@ -56,17 +58,21 @@ class FilePlan:
     Args:
         code: Of the program.
         file: The file.
+        is_shared: Whether its default graph is that of other files, too.
 
     Attributes:
         edits, places: As a :class:`~..rule.Change` has them.
         indentation: By how much lines are moved.
         module_functions: Names of the functions of requests that the module makes.
         graphs: Names, and attributes of self, that are bound to a LegacyGraph.
+        makes_default: Whether it makes a LegacyGraph of the default graph.
+        makes_when_imported: Whether it does so when it is imported.
         session_count: In how many places the file makes a session, those left out that are used where they are made.
     """
 
-    def __init__(self, code: GraphCode, file: FileUses) -> None:
-        self.code, self.file = code, file
+    def __init__(self, code: GraphCode, file: FileUses, is_shared: bool = False) -> None:
+        self.code, self.file, self.is_shared = code, file, is_shared
+        self.makes_default = self.makes_when_imported = False
         self.edits: list[Edit] = []
         self._imports: list[str] = []
         self.places: list[tuple[ast.AST, str]] = []
@@ -217,6 +223,14 @@ class FilePlan:
         """Delete whole lines."""
         positions = self.file.positions
         self._replaced.append(Edit(positions.line_start(first), positions.line_start(last + 1), ""))
+
+    def make_default(self, name: str, statement: ast.stmt) -> None:
+        """Have the LegacyGraph of the default graph made before a statement."""
+        self.put_before(statement, f"{name} = {_DEFAULT_GRAPH if self.is_shared else NEW_GRAPH}")
+        self.need_import()
+        self.makes_default = True
+        inside = (ast.If, *_DEFINITIONS)  # `if __name__ == "__main__":`
+        self.makes_when_imported |= not any(isinstance(each, inside) for each in self.file.around(statement))
 
     def need_import(self) -> None:
         """Have the file import what it needs of this package."""

@@ -31,13 +31,13 @@ class _Block(NamedTuple):
     statements: list[ast.stmt]
 
 
-def planned(code: GraphCode, file: FileUses) -> FilePlan:
-    """Return what changes in a file.
+def planned(code: GraphCode, file: FileUses, is_shared: bool = False) -> FilePlan:
+    """Return what changes in a file, whose default graph may be that of other files, too.
 
     Raises:
         NotPossible: It cannot change.
     """
-    plan = FilePlan(code, file)
+    plan = FilePlan(code, file, is_shared)
     scopes: dict[ast.AST, _ScopePlan] = {}
     for node in ast.walk(file.tree):  # a scope comes before those inside of it
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -47,6 +47,9 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
             continue
         scopes[node] = _ScopePlan(plan, node, [scopes[each] for each in file.around(node) if each in scopes])
         scopes[node].port()
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Lambda):
+            _keep_requests(node, plan, [scopes[each] for each in file.around(node) if each in scopes])
     needing = {node for node, scope in scopes.items() if scope.names_legacy and scope.legacy in scope.parameters()}
     drop_parameters(plan, needing.union(*(file.around(node) for node in needing)))
     for statement in file.tree.body:
@@ -64,6 +67,21 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
 def _makes_a_session(node: ast.AST, code: GraphCode, file: FileUses) -> TypeGuard[ast.FunctionDef]:
     """Whether a node defines a function that only makes a session: nothing calls it afterwards."""
     return isinstance(node, ast.FunctionDef) and node.name in code.session_makers[file]
+
+
+def _keep_requests(function: ast.Lambda, plan: FilePlan, around: list[_ScopePlan]) -> None:
+    """Have the requests of a lambda be ones of the LegacyGraph: there is no place for a function before them.
+
+    Raises:
+        NotPossible: One adds to the graph where it is called, and that place is not known.
+    """
+    code, file = plan.code, plan.file
+    calls = [node for node in ast.walk(function.body) if isinstance(node, ast.Call) and code.is_request(file, node)]
+    for call in sorted(calls, key=lambda each: file.positions.span(each)[0], reverse=True):
+        has_name = isinstance(file.parents[function], ast.Assign)
+        if not around or (code.builds(file, Request.of(code, file, call).fetches) and not has_name):
+            raise NotPossible(call, "A lambda without a name adds to the graph, and runs a session")
+        around[0].keep(Request.of(code, file, call))
 
 
 def _is_name(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
@@ -147,6 +165,8 @@ class _ScopePlan:
                     self.is_made = True
                     return ast.unparse(each)
         given = next((each for each in self.parameters() if each in self.code.sessions), None)
+        if isinstance(self.node, ast.Module):
+            given = next((each for each in self._imported_names() if each in self.code.sessions), None)
         self.is_made = self.is_made or given is not None
         has_default = isinstance(self.node, ast.Module) or bool(self.node.args.defaults or self.node.args.kw_defaults)
         in_class = isinstance(self.file.parents.get(self.node), ast.ClassDef)
@@ -154,6 +174,11 @@ class _ScopePlan:
             self._sessions.add(given)  # it can only be given the session of that scope
             return self._home.legacy
         return given
+
+    def _imported_names(self) -> list[str]:
+        """The names that the file imports from others of the program."""
+        files = self.file.files_of_imports
+        return [each.bound for each in self.file.imports if each.module in files and each.meaning not in files]
 
     def _new_name(self) -> str:
         name = "legacy"
@@ -346,6 +371,8 @@ class _ScopePlan:
                 self._delete(statement)
                 return
             if self._resets(statement.value):
+                if self.plan.is_shared:
+                    raise NotPossible(statement, "The default graph of several files is reset")
                 self.plan.replace(statement, f"{self.legacy} = {NEW_GRAPH}")
                 self.plan.need_import()
                 self.is_made = self._is_first = True
@@ -358,7 +385,8 @@ class _ScopePlan:
         for header in _headers(statement):
             if self._requests(header, place):
                 raise NotPossible(header, "What decides about a block adds to the graph")
-            if not isinstance(statement, ast.With) and self.code.asks_graph(self.file, header):
+            computes = isinstance(statement, ast.For) and self.code.computes(self.file, header)
+            if computes or (not isinstance(statement, ast.With) and self.code.asks_graph(self.file, header)):
                 self._listed(statement, header)
         is_loop = isinstance(statement, _LOOPS) or place is not statement
         is_entered = isinstance(statement, ast.With) and self._scope_entered(statement)
@@ -435,11 +463,22 @@ class _ScopePlan:
     def _session_assigned(self, statement: ast.Assign, place: ast.stmt, group: list[ast.stmt]) -> None:
         self._refuse_second_session(statement)
         self._session_begins(statement, place, group)
-        if all(isinstance(target, ast.Name) for target in statement.targets):
+        if all(isinstance(target, ast.Name) and not self._is_seen(target.id) for target in statement.targets):
             self._delete(statement)
         else:  # self.sess = tf.Session()
             self.plan.replace(statement.value, self.legacy)
         self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
+
+    def _is_seen(self, name: str) -> bool:
+        """Whether a session that has this name here has it in other scopes or files, too."""
+        if any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in self._own_nodes()):
+            return True
+        if not isinstance(self.node, ast.Module):
+            return False
+        others = [each for each in self.file.connected if self.file in each.reached - {each}]
+        nodes = [node for each in others for node in ast.walk(each.tree)]
+        is_imported = any(isinstance(node, ast.alias) and node.name in (name, "*") for node in nodes)
+        return is_imported or any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes)
 
     def _refuse_second_session(self, statement: ast.Assign) -> None:
         names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
@@ -513,9 +552,9 @@ class _ScopePlan:
     def _make(self, statement: ast.stmt) -> None:
         """Have the LegacyGraph made before a statement, unless it is made."""
         if not self.is_made:
-            self.plan.put_before(statement, f"{self.legacy} = {NEW_GRAPH}")
-            self.plan.need_import()
+            self.plan.make_default(self.legacy, statement)
             self.is_made = True
+            self._is_first &= not self.plan.is_shared
 
     def _close(self, group: list[ast.stmt]) -> None:
         """Put statements into ``with legacy:``, unless they are in one."""
@@ -545,7 +584,7 @@ class _ScopePlan:
         is_built_here &= self.code.builds(self.file, request.fetches)
         is_fixed &= self._makes_functions and not is_built_here
         if keys is None or not is_fixed or isinstance(request.session, ast.Attribute):
-            self._stays(request)
+            self.keep(request)
             return self.code.builds(self.file, request.fetches)
         fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
         known = fetched, fed, self._count_changes(request, keys)
@@ -692,7 +731,7 @@ class _ScopePlan:
             line = self.plan.indentation.unit(self.plan.indentation.around(place.lineno)) + line
         self.plan.put_before(place, line)
 
-    def _stays(self, request: Request) -> None:
+    def keep(self, request: Request) -> None:
         """Have a request that is put together while the program runs be one of the LegacyGraph."""
         session, call = request.session, request.call
         if session is not None and self.code.is_new_session(self.file, session):
