@@ -1100,10 +1100,25 @@ def test_requests_of_lambdas_are_those_of_the_graph() -> None:
     assert found.endswith("with legacy:\n    print(add(1.0))\n")
 
 
+def test_a_method_builds_in_the_graph_of_the_session_of_its_object() -> None:
+    begin = f"class Net:\n    def __init__(self):\n        self.w = tf.ones([2])\n        self.sess = {SESSION}\n\n"
+    method = "    def change(self, value):\n        print(self.sess.run(self.w + value))\n\n"
+    listed = "    def show(self):\n        for v in tf.compat.v1.global_variables():\n            self.sess.run(v)\n"
+    found = after(HEADER + begin + method + listed)
+    assert "        with self.sess:\n            print(self.sess.run(self.w + value))\n" in found
+    assert "        with self.sess:\n            listed = tf.compat.v1.global_variables()\n" in found
+    assert "        self.sess = legacy\n" in found
+    monitored = f"    def begin(self):\n        self.sess = tf.compat.v1.train.MonitoredTrainingSession()\n\n{method}"
+    assert "with self.sess" not in porting_support.ported(HEADER + begin + monitored, "functions").after.text
+
+
 def test_a_loop_over_what_operators_give_has_it_built_before() -> None:
     text = f"with {SESSION} as sess:\n    for each in (y * 2, -y):\n        print(sess.run(each, {{x: 1.0}}))\n"
     built = "with legacy:\n    listed = (y * 2, -y)\nfor each in listed:\n    print(legacy.run(each, {x: 1.0}))\n"
     assert after(HEADER + GRAPH + text).endswith(built)
+    loop = "    for each in (sess.run(y * 2, {x: 1.0}), 1):\n        print(sess.run(y, {x: each}))\n"
+    once = f"with {SESSION} as sess:\n{loop}"
+    assert "listed" not in after(HEADER + GRAPH + once)
 
 
 def test_a_notebook_changes_cell_by_cell(tmp_path: Path) -> None:

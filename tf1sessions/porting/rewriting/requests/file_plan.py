@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from ....source import notebooks
 from ....source.edits import Edit, apply
-from ....source.uses import FileUses
+from ....source.uses import FileUses, bodies
 from .. import headers
 from ..indentation import Indentation, lines_in_strings
 from .graph_code import GraphCode
@@ -245,6 +245,11 @@ class FilePlan:
         last = statement.end_lineno or statement.lineno
         self._behind.setdefault(last, (self._line_of_its_own(statement), []))[1].append(text)
 
+    def move_behind(self, before: ast.stmt, text: str, behind: ast.stmt) -> None:
+        """Have a line that was put before a statement stand behind another one, in its block."""
+        self._before[self._line_of_its_own(before)].remove(text)
+        self.put_behind(behind, text)
+
     def move_into_block(self, statements: list[ast.stmt], header: str) -> None:
         """Put statements into a block."""
         self.put_before(statements[0], header)
@@ -255,9 +260,11 @@ class FilePlan:
         """The line that a statement begins on, as :meth:`_first_line` has it.
 
         Raises:
-            NotPossible: Something stands before it there, as in ``def show(sess): print(sess.run(x))``.
+            NotPossible: The block that it is in begins there: ``def show(sess): print(sess.run(x))``.
         """
-        if self._lines[statement.lineno - 1].encode()[: statement.col_offset].strip():
+        beside = [each for body in bodies(self.file.parents[statement]) if statement in body for each in body]
+        first = next((each for each in beside if each.end_lineno == statement.lineno), statement)
+        if self._lines[first.lineno - 1].encode()[: first.col_offset].strip():
             raise NotPossible(statement, "Two statements are on one line")
         return self._first_line(statement)
 

@@ -86,6 +86,7 @@ class GraphCode:
         requesters: Names of functions, methods and classes that run a session, or make one.
         session_makers: File -> names of its functions that return a new session, and do nothing else.
         sessions: Names, of attributes too, that a session has somewhere, or probably has as a parameter.
+        monitored: Names, of attributes too, that a monitored session has somewhere.
         queues: Names, of attributes too, that a queue of the graph has somewhere: ``queue.close()`` builds.
         values: Module, function or comprehension -> its names that are bound to graph values.
         attributes: Names of attributes that are assigned graph values.
@@ -102,6 +103,7 @@ class GraphCode:
             file: {node.name for node in file.tree.body if self._only_makes_session(node, file)} for file in files
         }
         self.sessions = {"sess", "session"}
+        self.monitored: set[str] = set()
         self.queues: set[str] = set()
         self._local_tensors: set[tuple[ast.AST, str]] = set()  # function, and its name that is no session there
         self.values: dict[ast.AST, set[str]] = {}
@@ -161,6 +163,8 @@ class GraphCode:
         for node in ast.walk(file.tree):
             if isinstance(node, ast.Assign) and self.makes_session(file, node.value):
                 self.sessions |= {name for target in node.targets if (name := _last_name(target))}
+            elif isinstance(node, ast.Assign) and self.is_monitored(file, node.value):
+                self.monitored |= {name for target in node.targets if (name := _last_name(target))}
             elif isinstance(node, ast.Assign) and self._is_queue(file, node.value):
                 self.queues |= {name for target in node.targets if (name := _last_name(target))}
             elif isinstance(node, ast.withitem) and self.makes_session(file, node.context_expr):
@@ -367,10 +371,15 @@ class GraphCode:
         )
 
     def computes(self, file: FileUses, node: ast.AST) -> bool:
-        """Whether an expression has an operator on graph values: ``y * 2``."""
-        return any(
-            isinstance(each, ast.BinOp | ast.UnaryOp) and self._node_builds(file, each) for each in own_nodes(node)
-        )
+        """Whether an expression has an operator on graph values, what requests fetch left out: ``y * 2``."""
+        stack = [node]
+        while stack:
+            each = stack.pop()
+            if isinstance(each, ast.BinOp | ast.UnaryOp) and self._node_builds(file, each):
+                return True
+            if not self.is_request(file, each):
+                stack += [child for child in ast.iter_child_nodes(each) if not isinstance(child, _INNER)]
+        return False
 
     def has_requests(self, file: FileUses, node: ast.AST) -> bool:
         """Whether a statement runs a session, makes one, or calls what does."""

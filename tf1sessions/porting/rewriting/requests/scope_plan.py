@@ -126,7 +126,7 @@ class _ScopePlan:
         # By what they fetch and feed: the name, and the branch in which it is bound.
         self._functions: dict[tuple[str, str, int], tuple[str, ast.AST | None]] = {}
         self._names: set[str] = set()  # of the functions
-        self._early: set[str] = set()  # those of them that are made where the graph is built
+        self._late: dict[str, tuple[ast.stmt, str]] = {}  # those of them that are made before a statement, by a line
         self.legacy: str = self._own_name() or legacy or self._new_name()
         self._is_first &= "." not in self.legacy  # another method may have made a session of the graph of its class
         has_session = any(self.code.makes_session(self.file, each) for each in self._own_nodes())
@@ -173,7 +173,23 @@ class _ScopePlan:
         if given is not None and self._home is not None and not (has_default or in_class):
             self._sessions.add(given)  # it can only be given the session of that scope
             return self._home.legacy
+        if given is None and not self.is_made and not isinstance(self.node, ast.Module):
+            given = self._session_of_an_object()
+            self.is_made = given is not None
         return given
+
+    def _session_of_an_object(self) -> str | None:
+        """The session, ``self.sess``, of all requests of a function, if there is one and it is no monitored one."""
+        if any(self.code.makes_session(self.file, each) for each in self._own_nodes()):
+            return None
+        calls = [each for each in self._own_nodes() if self.code.is_request(self.file, each)]
+        sessions = [Request.of(self.code, self.file, each).session for each in calls if isinstance(each, ast.Call)]
+        if len({None if each is None else ast.unparse(each) for each in sessions}) != 1:
+            return None
+        found = sessions[0]
+        if not isinstance(found, ast.Attribute) or not isinstance(found.value, ast.Name):
+            return None
+        return None if found.attr in self.code.monitored else ast.unparse(found)
 
     def _imported_names(self) -> list[str]:
         """The names that the file imports from others of the program."""
@@ -605,12 +621,15 @@ class _ScopePlan:
         if home is None or built is None:
             return False
         fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
-        known = (name for (*texts, _), (name, _) in home._functions.items() if texts == [fetched, fed])
-        name = next((each for each in known if each in home._early), None)  # this function may be called before others
+        known = (
+            name for (*texts, _), (name, branch) in home._functions.items() if texts == [fetched, fed] and not branch
+        )
+        name = next(known, None)
+        if name in home._late:  # this function may be called before that line
+            self.plan.move_behind(*home._late.pop(name), built)
         if name is None:
             name = home._function_name(request.fetches)
             home._functions[fetched, fed, -1] = name, None
-            home._early.add(name)
             feeding = f", feeds=[{fed}]" if fed else ""
             self.plan.put_behind(built, f"{name} = {home.legacy}.function({fetched}{feeding})")
         self.plan.replace(request.call, f"{name}({given})")
@@ -717,18 +736,18 @@ class _ScopePlan:
             between = [*self._block.between, *after]
             if not any(self._is_changed_by(each, request, keys) for each in between):
                 self.plan.put_behind(self._block.last, line)
-                self._early.add(name)
                 return
         is_inside = self.file.parents[place] not in self._always  # of another statement
         built = self.builds_for_good([request.fetches, *keys]) if is_inside and self.has_only_session() else None
         if built is not None:
             self.plan.put_behind(built, line)
-            self._early.add(name)
             return
         self._make(place)
         if self.code.builds(self.file, request.fetches):
             self.plan.put_before(place, f"with {self.legacy}:")
             line = self.plan.indentation.unit(self.plan.indentation.around(place.lineno)) + line
+        else:
+            self._late[name] = place, line
         self.plan.put_before(place, line)
 
     def keep(self, request: Request) -> None:
