@@ -1088,6 +1088,10 @@ def test_a_session_that_another_file_or_scope_sees_stays_bound(tmp_path: Path) -
     found = _ported(tmp_path, {"model.py": model, "train.py": train})
     assert found["model.py"].after.text.endswith("\nsess = legacy\n")
     assert "run_y = sess.function(y, feeds=[x])\nprint(run_y(1.0), model.sess)\n" in found["train.py"].after.text
+    helper = "def session():\n    return 1\n"
+    train = f"from helper import session\n{HEADER}{GRAPH}print(session(), {SESSION}.run(y, {{x: 1.0}}))\n"
+    found = _ported(tmp_path, {"helper.py": helper, "train.py": train})
+    assert "legacy = porting.LegacyGraph()" in found["train.py"].after.text
     text = f"sess = None\n\n\ndef begin():\n    global sess\n    sess = {SESSION}\n    sess.run(y)\n"
     assert "    global sess\n    sess = legacy\n" in after(HEADER + GRAPH + text)
 
@@ -1098,6 +1102,11 @@ def test_requests_of_lambdas_are_those_of_the_graph() -> None:
     found = after(HEADER + GRAPH + text)
     assert "ask = lambda v: legacy.run(y, {x: v})\nadd = lambda v: legacy.run(x + v, {x: v})\n" in found
     assert found.endswith("with legacy:\n    print(add(1.0))\n")
+    text = f"{HEADER}class Net:\n    def __init__(self):\n        self.sess = {SESSION}\n        self.y = tf.ones([])\n"
+    (what,) = porting_support.remarks(
+        f"{text}\n    def ask(self):\n        return lambda: self.y.eval()\n", "functions"
+    )
+    assert what.startswith("A function runs a session that it is not given")
 
 
 def test_a_method_builds_in_the_graph_of_the_session_of_its_object() -> None:

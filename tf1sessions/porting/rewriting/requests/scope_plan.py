@@ -81,7 +81,10 @@ def _keep_requests(function: ast.Lambda, plan: FilePlan, around: list[_ScopePlan
         has_name = isinstance(file.parents[function], ast.Assign)
         if not around or (code.builds(file, Request.of(code, file, call).fetches) and not has_name):
             raise NotPossible(call, "A lambda without a name adds to the graph, and runs a session")
-        around[0].keep(Request.of(code, file, call))
+        request = Request.of(code, file, call)
+        if request.session is None and not around[0].is_made:
+            raise NotPossible(call, "A function runs a session that it is not given")
+        around[0].keep(request)
 
 
 def _is_name(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
@@ -166,7 +169,7 @@ class _ScopePlan:
                     return ast.unparse(each)
         given = next((each for each in self.parameters() if each in self.code.sessions), None)
         if isinstance(self.node, ast.Module):
-            given = next((each for each in self._imported_names() if each in self.code.sessions), None)
+            given = self._imported_session()
         self.is_made = self.is_made or given is not None
         has_default = isinstance(self.node, ast.Module) or bool(self.node.args.defaults or self.node.args.kw_defaults)
         in_class = isinstance(self.file.parents.get(self.node), ast.ClassDef)
@@ -191,10 +194,17 @@ class _ScopePlan:
             return None
         return None if found.attr in self.code.monitored else ast.unparse(found)
 
-    def _imported_names(self) -> list[str]:
-        """The names that the file imports from others of the program."""
-        files = self.file.files_of_imports
-        return [each.bound for each in self.file.imports if each.module in files and each.meaning not in files]
+    def _imported_session(self) -> str | None:
+        """The name of a session that the module imports from another file of the program."""
+        for each in self.file.imports:
+            other = self.file.files_of_imports.get(each.module)
+            if other is None:
+                continue
+            assigned = [node for node in ast.walk(other.tree) if isinstance(node, ast.Assign)]
+            made = [node for node in assigned if self.code.makes_session(other, node.value)]
+            if any(_is_name(target, each.alias.name) for node in made for target in node.targets):
+                return each.bound
+        return None
 
     def _new_name(self) -> str:
         name = "legacy"
