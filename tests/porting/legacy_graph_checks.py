@@ -304,6 +304,18 @@ def check_reset() -> None:
         assert draw()[0] == before
 
 
+def check_the_graph_that_files_share() -> None:
+    """One file builds, and another one goes on in the same graph."""
+    with porting.LegacyGraph.default():
+        x = v1.placeholder(tf.float32)
+        y = tf.square(x)
+    legacy = porting.LegacyGraph.default()
+    with legacy:
+        z = y + 1.0
+    assert legacy.run(z, {x: 3.0}) == 10.0
+    assert porting.LegacyGraph().graph is not legacy.graph
+
+
 def check_the_calling_thread_runs_what_is_small_and_does_not_wait() -> None:
     """A step that takes the next elements of a data set, up to their end; but none that waits for a queue."""
     legacy = porting.LegacyGraph()

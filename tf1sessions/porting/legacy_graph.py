@@ -43,6 +43,8 @@ _READS = frozenset(["Identity", "ReadVariableOp"])
 _SETS = frozenset(["Assign", "AssignVariableOp"])
 #: The LegacyGraph of each graph that has one.
 _KNOWN: weakref.WeakKeyDictionary[Any, LegacyGraph] = weakref.WeakKeyDictionary()
+#: What LegacyGraph.default() gives, once it was called.
+_SHARED: list[LegacyGraph] = []
 #: The names of types in errors of sessions, where they are not those of NumPy.
 _DTYPES_OF_ERRORS = {"float16": "half", "float32": "float", "float64": "double"}
 
@@ -197,6 +199,16 @@ class LegacyGraph(tf2.Module):  # type: ignore[misc]
             UsageError: A fetch or a feed is nothing of this graph.
         """
         return LegacyFunction(self, fetches, feeds)
+
+    @classmethod
+    def default(cls) -> LegacyGraph:
+        """The one that all files of a program share, made when it is asked for first, in place of the default graph.
+
+        For programs in which one file builds when it is imported, and others use what it has built.
+        """
+        if not _SHARED:
+            _SHARED.append(cls())
+        return _SHARED[0]
 
     @classmethod
     def current(cls) -> LegacyGraph | None:

@@ -178,16 +178,11 @@ class FileUses:
     def connected(self) -> tuple[FileUses, ...]:
         """This file, and those of the project that it imports or that import it, at any distance."""
         files = self.siblings or (self,)
-        by_module = {each.module: each for each in files}
         beside: dict[FileUses, set[FileUses]] = {each: set() for each in files}
-        for each in files:
-            package = each.module.rpartition(".")[0]
-            for imported in each.imports:
-                for module in (imported.meaning, imported.module):
-                    other = by_module.get(module) or by_module.get(f"{package}.{module}")  # beside a script in a folder
-                    if other is not None and other is not each:
-                        beside[each].add(other)
-                        beside[other].add(each)
+        for one, others in _imported_files(files).items():
+            beside[one] |= others
+            for other in others:
+                beside[other].add(one)
         found = {self}
         waiting = [self]
         while waiting:
@@ -195,6 +190,23 @@ class FileUses:
                 found.add(other)
                 waiting.append(other)
         return tuple(each for each in files if each in found)
+
+    @cached_property
+    def files_of_imports(self) -> Mapping[str, FileUses]:
+        """The files of the project that this one imports, or imports from, by the names that it gives their modules."""
+        return _files_of_imports(self, {each.module: each for each in self.siblings})
+
+    @property
+    def reached(self) -> frozenset[FileUses]:
+        """The files of the project that this one imports, at any distance; this one where they import it."""
+        beside = _imported_files(self.siblings or (self,))
+        found: set[FileUses] = set()
+        waiting = [self]
+        while waiting:
+            new = beside[waiting.pop()] - found
+            found |= new
+            waiting += new
+        return frozenset(found)
 
     def part_of(self, chain: ast.expr, symbol: str) -> ast.expr | None:
         """Return the part of a chain of attributes that is ``symbol``: of ``tf.contrib.rnn``, that of tf.contrib."""
@@ -232,6 +244,24 @@ class FileUses:
                 if name in self.bound or name in self.meanings:
                     found.setdefault(name, text)
         return found
+
+
+def _imported_files(files: tuple[FileUses, ...]) -> dict[FileUses, set[FileUses]]:
+    """The files of a project that each of them imports itself."""
+    by_module = {each.module: each for each in files}
+    return {each: set(_files_of_imports(each, by_module).values()) for each in files}
+
+
+def _files_of_imports(file: FileUses, by_module: Mapping[str, FileUses]) -> dict[str, FileUses]:
+    """The files of the project that a file imports, or imports from, by the names that it gives their modules."""
+    package = file.module.rpartition(".")[0]
+    found = {}
+    for imported in file.imports:
+        for module in (imported.meaning, imported.module):
+            other = by_module.get(module) or by_module.get(f"{package}.{module}")  # beside a script in a folder
+            if other is not None and other is not file:
+                found[module] = other
+    return found
 
 
 class Modules:

@@ -928,6 +928,10 @@ STAYS = {
         f"sess = {SESSION}\nwith tf.compat.v1.name_scope('a'):\n    print(sess.run(y + 1))\n    g = tf.Graph()\n"
     ),
     "on one line": f"with {SESSION} as sess:\n    a = 1; sess.run(y)\n",
+    "on one line, in a function that is given a session": (
+        f"def f(sess): print(sess.run(tf.square(1.0)))\n\n\nwith {SESSION} as sess:\n    f(sess)\n"
+    ),
+    "lambda without a name": f"sess = {SESSION}\nprint(list(map(lambda v: sess.run(y + v), [1.0])))\n",
     "resets the default graph": f"def f():\n    tf.compat.v1.reset_default_graph()\n\n\nf()\nsess = {SESSION}\n",
     "run as code uses sess": f"sess = {SESSION}\nprint(eval('sess.run(y)'), sess.run(y))\n",
     **{
@@ -1049,6 +1053,81 @@ def test_the_files_of_a_program_change_together_or_not_at_all(tmp_path: Path) ->
     assert not both["other.py"].is_changed
     kept = _ported(tmp_path, {"net.py": net + f"sess = {SESSION}\nsess.partial_run(y)\n", "train.py": train})
     assert not any(file.is_changed for file in kept.values())
+
+
+def test_files_that_build_when_they_are_imported_share_a_graph(tmp_path: Path) -> None:
+    train = (
+        f"import model\n{HEADER}z = model.y * 2\nwith {SESSION} as sess:\n    print(sess.run(z, {{model.x: 1.0}}))\n"
+    )
+    found = _ported(tmp_path, {"model.py": HEADER + GRAPH, "train.py": train})
+    shared = "legacy = porting.LegacyGraph.default()\nwith legacy:\n"
+    assert f"{shared}    x = tf.compat.v1.placeholder(tf.float32)\n" in found["model.py"].after.text
+    assert (
+        f"{shared}    z = model.y * 2\n    run_z = legacy.function(z, feeds=[model.x])\n"
+        in found["train.py"].after.text
+    )
+    reset = train.replace("\nwith", "\ntf.compat.v1.reset_default_graph()\nwith")
+    assert not any(each.is_changed for each in _ported(tmp_path, {"model.py": HEADER + GRAPH, "a.py": reset}).values())
+    named = _ported(
+        tmp_path,
+        {
+            "model.py": HEADER + GRAPH,
+            "a.py": train.replace("import model", "from model import x, y").replace("model.", ""),
+        },
+    )
+    assert f"{shared}" in named["a.py"].after.text
+    main = f"{HEADER}if __name__ == '__main__':\n    print({SESSION}.run(y))\n"
+    for text in ("def build():\n    return tf.square(2.0)\n", main):  # that is not imported
+        apart = _ported(tmp_path, {"model.py": HEADER + text, "a.py": train.replace("model.y", "model.build()")})
+        assert "LegacyGraph.default()" not in apart["a.py"].after.text
+
+
+def test_a_session_that_another_file_or_scope_sees_stays_bound(tmp_path: Path) -> None:
+    model = f"{HEADER}{GRAPH}sess = {SESSION}\n"
+    train = "import model\nfrom model import sess, x, y\nprint(sess.run(y, {x: 1.0}), model.sess)\n"
+    found = _ported(tmp_path, {"model.py": model, "train.py": train})
+    assert found["model.py"].after.text.endswith("\nsess = legacy\n")
+    assert "run_y = sess.function(y, feeds=[x])\nprint(run_y(1.0), model.sess)\n" in found["train.py"].after.text
+    helper = "def session():\n    return 1\n"
+    train = f"from helper import session\n{HEADER}{GRAPH}print(session(), {SESSION}.run(y, {{x: 1.0}}))\n"
+    found = _ported(tmp_path, {"helper.py": helper, "train.py": train})
+    assert "legacy = porting.LegacyGraph()" in found["train.py"].after.text
+    text = f"sess = None\n\n\ndef begin():\n    global sess\n    sess = {SESSION}\n    sess.run(y)\n"
+    assert "    global sess\n    sess = legacy\n" in after(HEADER + GRAPH + text)
+
+
+def test_requests_of_lambdas_are_those_of_the_graph() -> None:
+    lambdas = "ask = lambda v: y.eval({x: v})\nadd = lambda v: sess.run(x + v, {x: v})\n"
+    text = f"sess = {SESSION}\n{lambdas}print(add(1.0))\n"
+    found = after(HEADER + GRAPH + text)
+    assert "ask = lambda v: legacy.run(y, {x: v})\nadd = lambda v: legacy.run(x + v, {x: v})\n" in found
+    assert found.endswith("with legacy:\n    print(add(1.0))\n")
+    text = f"{HEADER}class Net:\n    def __init__(self):\n        self.sess = {SESSION}\n        self.y = tf.ones([])\n"
+    (what,) = porting_support.remarks(
+        f"{text}\n    def ask(self):\n        return lambda: self.y.eval()\n", "functions"
+    )
+    assert what.startswith("A function runs a session that it is not given")
+
+
+def test_a_method_builds_in_the_graph_of_the_session_of_its_object() -> None:
+    begin = f"class Net:\n    def __init__(self):\n        self.w = tf.ones([2])\n        self.sess = {SESSION}\n\n"
+    method = "    def change(self, value):\n        print(self.sess.run(self.w + value))\n\n"
+    listed = "    def show(self):\n        for v in tf.compat.v1.global_variables():\n            self.sess.run(v)\n"
+    found = after(HEADER + begin + method + listed)
+    assert "        with self.sess:\n            print(self.sess.run(self.w + value))\n" in found
+    assert "        with self.sess:\n            listed = tf.compat.v1.global_variables()\n" in found
+    assert "        self.sess = legacy\n" in found
+    monitored = f"    def begin(self):\n        self.sess = tf.compat.v1.train.MonitoredTrainingSession()\n\n{method}"
+    assert "with self.sess" not in porting_support.ported(HEADER + begin + monitored, "functions").after.text
+
+
+def test_a_loop_over_what_operators_give_has_it_built_before() -> None:
+    text = f"with {SESSION} as sess:\n    for each in (y * 2, -y):\n        print(sess.run(each, {{x: 1.0}}))\n"
+    built = "with legacy:\n    listed = (y * 2, -y)\nfor each in listed:\n    print(legacy.run(each, {x: 1.0}))\n"
+    assert after(HEADER + GRAPH + text).endswith(built)
+    loop = "    for each in (sess.run(y * 2, {x: 1.0}), 1):\n        print(sess.run(y, {x: each}))\n"
+    once = f"with {SESSION} as sess:\n{loop}"
+    assert "listed" not in after(HEADER + GRAPH + once)
 
 
 def test_a_notebook_changes_cell_by_cell(tmp_path: Path) -> None:
@@ -1181,6 +1260,16 @@ def test_the_function_of_a_request_stands_behind_what_it_needs_though_more_is_bu
     lines = f"with {SESSION} as sess:\n    def show(value):\n        return sess.run(y, {{x: value}})\n"
     found = after(HEADER + GRAPH + lines + "    print(show(1.0))\n    print((y + 1.0).shape, show(2.0))\n")
     assert found.index(" = legacy.function(y, feeds=[x])") < found.index("print(show(1.0))")
+
+
+def test_a_function_that_is_called_first_has_the_function_of_its_request() -> None:
+    function = "def show(sess):\n    return sess.run(y, {x: 2.0})\n\n\n"
+    requests = (
+        f"with {SESSION} as sess:\n    print(show(sess))\n    for i in range(3):\n        sess.run(y, {{x: i}})\n"
+    )
+    found = after(HEADER + GRAPH + function + requests)
+    used = found.partition("return ")[2].partition("(")[0]
+    assert f"    {used} = legacy.function(y, feeds=[x])\ndef show" in found
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from ....source import notebooks
 from ....source.edits import Edit, apply
-from ....source.uses import FileUses
+from ....source.uses import FileUses, bodies
 from .. import headers
 from ..indentation import Indentation, lines_in_strings
 from .graph_code import GraphCode
@@ -18,6 +18,8 @@ from .request import NotPossible
 __all__ = ["NEW_GRAPH", "FilePlan", "graph_of_session", "switches"]
 
 NEW_GRAPH = "porting.LegacyGraph()"
+#: Of a program in which a file builds when it is imported, and another one builds or runs what that has built.
+_DEFAULT_GRAPH = "porting.LegacyGraph.default()"
 
 #: What takes a session, or makes one -> what takes a LegacyGraph.
 _OURS = {
@@ -56,17 +58,21 @@ class FilePlan:
     Args:
         code: Of the program.
         file: The file.
+        is_shared: Whether its default graph is that of other files, too.
 
     Attributes:
         edits, places: As a :class:`~..rule.Change` has them.
         indentation: By how much lines are moved.
         module_functions: Names of the functions of requests that the module makes.
         graphs: Names, and attributes of self, that are bound to a LegacyGraph.
+        makes_default: Whether it makes a LegacyGraph of the default graph.
+        makes_when_imported: Whether it does so when it is imported.
         session_count: In how many places the file makes a session, those left out that are used where they are made.
     """
 
-    def __init__(self, code: GraphCode, file: FileUses) -> None:
-        self.code, self.file = code, file
+    def __init__(self, code: GraphCode, file: FileUses, is_shared: bool = False) -> None:
+        self.code, self.file, self.is_shared = code, file, is_shared
+        self.makes_default = self.makes_when_imported = False
         self.edits: list[Edit] = []
         self._imports: list[str] = []
         self.places: list[tuple[ast.AST, str]] = []
@@ -218,24 +224,49 @@ class FilePlan:
         positions = self.file.positions
         self._replaced.append(Edit(positions.line_start(first), positions.line_start(last + 1), ""))
 
+    def make_default(self, name: str, statement: ast.stmt) -> None:
+        """Have the LegacyGraph of the default graph made before a statement."""
+        self.put_before(statement, f"{name} = {_DEFAULT_GRAPH if self.is_shared else NEW_GRAPH}")
+        self.need_import()
+        self.makes_default = True
+        inside = (ast.If, *_DEFINITIONS)  # `if __name__ == "__main__":`
+        self.makes_when_imported |= not any(isinstance(each, inside) for each in self.file.around(statement))
+
     def need_import(self) -> None:
         """Have the file import what it needs of this package."""
         self._imports = [_IMPORT]
 
     def put_before(self, statement: ast.stmt, text: str) -> None:
         """Put a line before a statement, outside of the block that the statement is moved into."""
-        self._before.setdefault(self._first_line(statement), []).append(text)
+        self._before.setdefault(self._line_of_its_own(statement), []).append(text)
 
     def put_behind(self, statement: ast.stmt, text: str) -> None:
         """Put a line behind a statement, into the block that it is moved into."""
         last = statement.end_lineno or statement.lineno
-        self._behind.setdefault(last, (self._first_line(statement), []))[1].append(text)
+        self._behind.setdefault(last, (self._line_of_its_own(statement), []))[1].append(text)
+
+    def move_behind(self, before: ast.stmt, text: str, behind: ast.stmt) -> None:
+        """Have a line that was put before a statement stand behind another one, in its block."""
+        self._before[self._line_of_its_own(before)].remove(text)
+        self.put_behind(behind, text)
 
     def move_into_block(self, statements: list[ast.stmt], header: str) -> None:
         """Put statements into a block."""
         self.put_before(statements[0], header)
         last = max(each.end_lineno or each.lineno for each in statements)
         self.indentation.move_in(self._first_line(statements[0]), last)
+
+    def _line_of_its_own(self, statement: ast.stmt) -> int:
+        """The line that a statement begins on, as :meth:`_first_line` has it.
+
+        Raises:
+            NotPossible: The block that it is in begins there: ``def show(sess): print(sess.run(x))``.
+        """
+        beside = [each for body in bodies(self.file.parents[statement]) if statement in body for each in body]
+        first = next((each for each in beside if each.end_lineno == statement.lineno), statement)
+        if self._lines[first.lineno - 1].encode()[: first.col_offset].strip():
+            raise NotPossible(statement, "Two statements are on one line")
+        return self._first_line(statement)
 
     def _first_line(self, statement: ast.stmt) -> int:
         """The line that a statement begins on, with its decorators and the comments right above it."""

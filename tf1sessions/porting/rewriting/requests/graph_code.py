@@ -86,6 +86,7 @@ class GraphCode:
         requesters: Names of functions, methods and classes that run a session, or make one.
         session_makers: File -> names of its functions that return a new session, and do nothing else.
         sessions: Names, of attributes too, that a session has somewhere, or probably has as a parameter.
+        monitored: Names, of attributes too, that a monitored session has somewhere.
         queues: Names, of attributes too, that a queue of the graph has somewhere: ``queue.close()`` builds.
         values: Module, function or comprehension -> its names that are bound to graph values.
         attributes: Names of attributes that are assigned graph values.
@@ -102,11 +103,13 @@ class GraphCode:
             file: {node.name for node in file.tree.body if self._only_makes_session(node, file)} for file in files
         }
         self.sessions = {"sess", "session"}
+        self.monitored: set[str] = set()
         self.queues: set[str] = set()
         self._local_tensors: set[tuple[ast.AST, str]] = set()  # function, and its name that is no session there
         self.values: dict[ast.AST, set[str]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}  # of names, and of functions: the one around it
         self._bound: dict[ast.AST, set[str]] = {}
+        self._imported: dict[FileUses, set[str]] = {file: set() for file in files}  # graph values of other files
         for file in files:
             self._note_scopes(file)
         self.attributes: set[str] = set()
@@ -160,6 +163,8 @@ class GraphCode:
         for node in ast.walk(file.tree):
             if isinstance(node, ast.Assign) and self.makes_session(file, node.value):
                 self.sessions |= {name for target in node.targets if (name := _last_name(target))}
+            elif isinstance(node, ast.Assign) and self.is_monitored(file, node.value):
+                self.monitored |= {name for target in node.targets if (name := _last_name(target))}
             elif isinstance(node, ast.Assign) and self._is_queue(file, node.value):
                 self.queues |= {name for target in node.targets if (name := _last_name(target))}
             elif isinstance(node, ast.withitem) and self.makes_session(file, node.context_expr):
@@ -205,8 +210,12 @@ class GraphCode:
                     self.builders.add(node.name)
 
     def _note_values(self, file: FileUses) -> None:
+        self._note_imported_values(file)
         for node in ast.walk(file.tree):
-            if isinstance(node, ast.Assign) and self.is_value(file, node.value):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+                if any(self._node_builds(file, each) for each in ast.walk(node.value.body)):
+                    self.builders |= {name for target in node.targets if (name := _last_name(target))}
+            elif isinstance(node, ast.Assign) and self.is_value(file, node.value):
                 for target in node.targets:
                     self._bind(file, target)
             elif isinstance(node, ast.AnnAssign | ast.AugAssign) and self.is_value(file, node.value):
@@ -218,6 +227,26 @@ class GraphCode:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING:
                 if any(self.is_value(file, each) for each in [*node.args, *(each.value for each in node.keywords)]):
                     self._bind(file, node.func.value)
+
+    def _note_imported_values(self, file: FileUses) -> None:
+        for imported in file.imports:
+            other = file.files_of_imports.get(imported.module)
+            if other is None or not isinstance(imported.statement, ast.ImportFrom):
+                continue
+            values = self.values[other.tree]
+            if imported.bound == "*":
+                self.values[file.tree] |= values
+            elif imported.alias.name in values:
+                self.values[file.tree].add(imported.bound)
+                self._imported[file].add(imported.bound)
+
+    def _is_of_module(self, file: FileUses, node: ast.Attribute) -> bool:
+        """Whether an expression is a graph value of another file: ``model.loss``."""
+        if not isinstance(node.value, ast.Name):
+            return False
+        modules = [each.meaning for each in file.imports if each.bound == node.value.id]
+        found = [file.files_of_imports[each] for each in modules if each in file.files_of_imports]
+        return any(node.attr in self.values[each.tree] for each in found)
 
     def _bind(self, file: FileUses, target: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
@@ -290,10 +319,11 @@ class GraphCode:
         if node is None or self.is_request(file, node):
             return False
         if isinstance(node, ast.Name):
-            return node.id in self.values[self.scope_of(node)] and self.symbol(file, node) is None
+            is_library = self.symbol(file, node) is not None and node.id not in self._imported[file]
+            return node.id in self.values[self.scope_of(node)] and not is_library
         if isinstance(node, ast.Attribute):
             if self.symbol(file, node) is not None:
-                return False
+                return self._is_of_module(file, node)
             return node.attr in self.attributes or self.is_value(file, node.value)
         if isinstance(node, ast.Call):
             keeps = isinstance(node.func, ast.Name) and node.func.id in _KEEPING
@@ -339,6 +369,17 @@ class GraphCode:
             (self.symbol(file, each.func) or "").startswith("tf.") or called_name(each) in self.builders
             for each in calls
         )
+
+    def computes(self, file: FileUses, node: ast.AST) -> bool:
+        """Whether an expression has an operator on graph values, what requests fetch left out: ``y * 2``."""
+        stack = [node]
+        while stack:
+            each = stack.pop()
+            if isinstance(each, ast.BinOp | ast.UnaryOp) and self._node_builds(file, each):
+                return True
+            if not self.is_request(file, each):
+                stack += [child for child in ast.iter_child_nodes(each) if not isinstance(child, _INNER)]
+        return False
 
     def has_requests(self, file: FileUses, node: ast.AST) -> bool:
         """Whether a statement runs a session, makes one, or calls what does."""

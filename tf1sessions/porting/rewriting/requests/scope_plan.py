@@ -31,13 +31,13 @@ class _Block(NamedTuple):
     statements: list[ast.stmt]
 
 
-def planned(code: GraphCode, file: FileUses) -> FilePlan:
-    """Return what changes in a file.
+def planned(code: GraphCode, file: FileUses, is_shared: bool = False) -> FilePlan:
+    """Return what changes in a file, whose default graph may be that of other files, too.
 
     Raises:
         NotPossible: It cannot change.
     """
-    plan = FilePlan(code, file)
+    plan = FilePlan(code, file, is_shared)
     scopes: dict[ast.AST, _ScopePlan] = {}
     for node in ast.walk(file.tree):  # a scope comes before those inside of it
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -47,6 +47,9 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
             continue
         scopes[node] = _ScopePlan(plan, node, [scopes[each] for each in file.around(node) if each in scopes])
         scopes[node].port()
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Lambda):
+            _keep_requests(node, plan, [scopes[each] for each in file.around(node) if each in scopes])
     needing = {node for node, scope in scopes.items() if scope.names_legacy and scope.legacy in scope.parameters()}
     drop_parameters(plan, needing.union(*(file.around(node) for node in needing)))
     for statement in file.tree.body:
@@ -64,6 +67,24 @@ def planned(code: GraphCode, file: FileUses) -> FilePlan:
 def _makes_a_session(node: ast.AST, code: GraphCode, file: FileUses) -> TypeGuard[ast.FunctionDef]:
     """Whether a node defines a function that only makes a session: nothing calls it afterwards."""
     return isinstance(node, ast.FunctionDef) and node.name in code.session_makers[file]
+
+
+def _keep_requests(function: ast.Lambda, plan: FilePlan, around: list[_ScopePlan]) -> None:
+    """Have the requests of a lambda be ones of the LegacyGraph: there is no place for a function before them.
+
+    Raises:
+        NotPossible: One adds to the graph where it is called, and that place is not known.
+    """
+    code, file = plan.code, plan.file
+    calls = [node for node in ast.walk(function.body) if isinstance(node, ast.Call) and code.is_request(file, node)]
+    for call in sorted(calls, key=lambda each: file.positions.span(each)[0], reverse=True):
+        has_name = isinstance(file.parents[function], ast.Assign)
+        if not around or (code.builds(file, Request.of(code, file, call).fetches) and not has_name):
+            raise NotPossible(call, "A lambda without a name adds to the graph, and runs a session")
+        request = Request.of(code, file, call)
+        if request.session is None and not around[0].is_made:
+            raise NotPossible(call, "A function runs a session that it is not given")
+        around[0].keep(request)
 
 
 def _is_name(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
@@ -108,6 +129,7 @@ class _ScopePlan:
         # By what they fetch and feed: the name, and the branch in which it is bound.
         self._functions: dict[tuple[str, str, int], tuple[str, ast.AST | None]] = {}
         self._names: set[str] = set()  # of the functions
+        self._late: dict[str, tuple[ast.stmt, str]] = {}  # those of them that are made before a statement, by a line
         self.legacy: str = self._own_name() or legacy or self._new_name()
         self._is_first &= "." not in self.legacy  # another method may have made a session of the graph of its class
         has_session = any(self.code.makes_session(self.file, each) for each in self._own_nodes())
@@ -146,13 +168,43 @@ class _ScopePlan:
                     self.is_made = True
                     return ast.unparse(each)
         given = next((each for each in self.parameters() if each in self.code.sessions), None)
+        if isinstance(self.node, ast.Module):
+            given = self._imported_session()
         self.is_made = self.is_made or given is not None
         has_default = isinstance(self.node, ast.Module) or bool(self.node.args.defaults or self.node.args.kw_defaults)
         in_class = isinstance(self.file.parents.get(self.node), ast.ClassDef)
         if given is not None and self._home is not None and not (has_default or in_class):
             self._sessions.add(given)  # it can only be given the session of that scope
             return self._home.legacy
+        if given is None and not self.is_made and not isinstance(self.node, ast.Module):
+            given = self._session_of_an_object()
+            self.is_made = given is not None
         return given
+
+    def _session_of_an_object(self) -> str | None:
+        """The session, ``self.sess``, of all requests of a function, if there is one and it is no monitored one."""
+        if any(self.code.makes_session(self.file, each) for each in self._own_nodes()):
+            return None
+        calls = [each for each in self._own_nodes() if self.code.is_request(self.file, each)]
+        sessions = [Request.of(self.code, self.file, each).session for each in calls if isinstance(each, ast.Call)]
+        if len({None if each is None else ast.unparse(each) for each in sessions}) != 1:
+            return None
+        found = sessions[0]
+        if not isinstance(found, ast.Attribute) or not isinstance(found.value, ast.Name):
+            return None
+        return None if found.attr in self.code.monitored else ast.unparse(found)
+
+    def _imported_session(self) -> str | None:
+        """The name of a session that the module imports from another file of the program."""
+        for each in self.file.imports:
+            other = self.file.files_of_imports.get(each.module)
+            if other is None:
+                continue
+            assigned = [node for node in ast.walk(other.tree) if isinstance(node, ast.Assign)]
+            made = [node for node in assigned if self.code.makes_session(other, node.value)]
+            if any(_is_name(target, each.alias.name) for node in made for target in node.targets):
+                return each.bound
+        return None
 
     def _new_name(self) -> str:
         name = "legacy"
@@ -345,6 +397,8 @@ class _ScopePlan:
                 self._delete(statement)
                 return
             if self._resets(statement.value):
+                if self.plan.is_shared:
+                    raise NotPossible(statement, "The default graph of several files is reset")
                 self.plan.replace(statement, f"{self.legacy} = {NEW_GRAPH}")
                 self.plan.need_import()
                 self.is_made = self._is_first = True
@@ -357,7 +411,8 @@ class _ScopePlan:
         for header in _headers(statement):
             if self._requests(header, place):
                 raise NotPossible(header, "What decides about a block adds to the graph")
-            if not isinstance(statement, ast.With) and self.code.asks_graph(self.file, header):
+            computes = isinstance(statement, ast.For) and self.code.computes(self.file, header)
+            if computes or (not isinstance(statement, ast.With) and self.code.asks_graph(self.file, header)):
                 self._listed(statement, header)
         is_loop = isinstance(statement, _LOOPS) or place is not statement
         is_entered = isinstance(statement, ast.With) and self._scope_entered(statement)
@@ -434,11 +489,22 @@ class _ScopePlan:
     def _session_assigned(self, statement: ast.Assign, place: ast.stmt, group: list[ast.stmt]) -> None:
         self._refuse_second_session(statement)
         self._session_begins(statement, place, group)
-        if all(isinstance(target, ast.Name) for target in statement.targets):
+        if all(isinstance(target, ast.Name) and not self._is_seen(target.id) for target in statement.targets):
             self._delete(statement)
         else:  # self.sess = tf.Session()
             self.plan.replace(statement.value, self.legacy)
         self.plan.places.append((statement, "the session: functions of a LegacyGraph"))
+
+    def _is_seen(self, name: str) -> bool:
+        """Whether a session that has this name here has it in other scopes or files, too."""
+        if any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in self._own_nodes()):
+            return True
+        if not isinstance(self.node, ast.Module):
+            return False
+        others = [each for each in self.file.connected if self.file in each.reached - {each}]
+        nodes = [node for each in others for node in ast.walk(each.tree)]
+        is_imported = any(isinstance(node, ast.alias) and node.name in (name, "*") for node in nodes)
+        return is_imported or any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes)
 
     def _refuse_second_session(self, statement: ast.Assign) -> None:
         names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
@@ -512,9 +578,9 @@ class _ScopePlan:
     def _make(self, statement: ast.stmt) -> None:
         """Have the LegacyGraph made before a statement, unless it is made."""
         if not self.is_made:
-            self.plan.put_before(statement, f"{self.legacy} = {NEW_GRAPH}")
-            self.plan.need_import()
+            self.plan.make_default(self.legacy, statement)
             self.is_made = True
+            self._is_first &= not self.plan.is_shared
 
     def _close(self, group: list[ast.stmt]) -> None:
         """Put statements into ``with legacy:``, unless they are in one."""
@@ -544,7 +610,7 @@ class _ScopePlan:
         is_built_here &= self.code.builds(self.file, request.fetches)
         is_fixed &= self._makes_functions and not is_built_here
         if keys is None or not is_fixed or isinstance(request.session, ast.Attribute):
-            self._stays(request)
+            self.keep(request)
             return self.code.builds(self.file, request.fetches)
         fetched, fed = self.plan.text(request.fetches), ", ".join(map(self.plan.text, keys))
         known = fetched, fed, self._count_changes(request, keys)
@@ -553,7 +619,7 @@ class _ScopePlan:
             name = self._function_name(request.fetches)
             self._functions[known] = name, next(self._branches(place), None)
             feeding = f", feeds=[{fed}]" if fed else ""
-            self._define(f"{name} = {self.legacy}.function({fetched}{feeding})", request, keys, place)
+            self._define(name, f"{self.legacy}.function({fetched}{feeding})", request, keys, place)
         self.plan.replace(call, f"{name}({given})")
         self.plan.places.append((call, f"a request: {name}()"))
         return False
@@ -569,6 +635,8 @@ class _ScopePlan:
             name for (*texts, _), (name, branch) in home._functions.items() if texts == [fetched, fed] and not branch
         )
         name = next(known, None)
+        if name in home._late:  # this function may be called before that line
+            self.plan.move_behind(*home._late.pop(name), built)
         if name is None:
             name = home._function_name(request.fetches)
             home._functions[fetched, fed, -1] = name, None
@@ -669,9 +737,10 @@ class _ScopePlan:
             if isinstance(node, ast.stmt)
         )
 
-    def _define(self, line: str, request: Request, keys: list[ast.expr], place: ast.stmt) -> None:
+    def _define(self, name: str, made: str, request: Request, keys: list[ast.expr], place: ast.stmt) -> None:
         """Put the line that makes a function before a statement, or to what builds before the session."""
         self.names_legacy = True
+        line = f"{name} = {made}"
         if self._block is not None and place in self._block.statements:
             after = self._block.statements[: self._block.statements.index(place)]
             between = [*self._block.between, *after]
@@ -687,9 +756,11 @@ class _ScopePlan:
         if self.code.builds(self.file, request.fetches):
             self.plan.put_before(place, f"with {self.legacy}:")
             line = self.plan.indentation.unit(self.plan.indentation.around(place.lineno)) + line
+        else:
+            self._late[name] = place, line
         self.plan.put_before(place, line)
 
-    def _stays(self, request: Request) -> None:
+    def keep(self, request: Request) -> None:
         """Have a request that is put together while the program runs be one of the LegacyGraph."""
         session, call = request.session, request.call
         if session is not None and self.code.is_new_session(self.file, session):

@@ -71,12 +71,19 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
 @functools.lru_cache(maxsize=2)
 def _plans(files: tuple[FileUses, ...]) -> dict[FileUses, FilePlan | NotPossible]:
     """For each file of a program what changes, or why it does not."""
+    found = _planned(files, is_shared=False)
+    plans = {file: plan for file, plan in found.items() if isinstance(plan, FilePlan) and plan.makes_default}
+    built = {file for file, plan in plans.items() if plan.makes_when_imported}
+    return _planned(files, is_shared=True) if any(built & file.reached - {file} for file in plans) else found
+
+
+def _planned(files: tuple[FileUses, ...], is_shared: bool) -> dict[FileUses, FilePlan | NotPossible]:
     code = graph_code(files)
     found: dict[FileUses, FilePlan | NotPossible] = {}
     for file in files:
         try:
             _check(code, file)
-            found[file] = planned(code, file)
+            found[file] = planned(code, file, is_shared)
         except NotPossible as error:
             found[file] = error
     return found

@@ -74,6 +74,10 @@ _SWITCHES = ("tf.disable_v2_behavior", "tf.enable_eager_execution")
 
 
 def _find(file: FileUses) -> Iterator[Change | Remark]:
+    shared = next((use.node for use in file.uses if use.symbol == f"{_GRAPH}.default"), None)
+    if shared is not None:
+        yield Remark(shared, "The program uses TensorFlow in several files, so this program keeps its LegacyGraph.")
+        return
     if not any(use.symbol == _GRAPH for use in file.uses):
         return
     found = _planned(file)
