@@ -179,10 +179,10 @@ class FileUses:
         """This file, and those of the project that it imports or that import it, at any distance."""
         files = self.siblings or (self,)
         beside: dict[FileUses, set[FileUses]] = {each: set() for each in files}
-        for one, others in _imported_files(files).items():
-            beside[one] |= others
-            for other in others:
-                beside[other].add(one)
+        for each in files:
+            for other in each.files_of_imports.values():
+                beside[each].add(other)
+                beside[other].add(each)
         found = {self}
         waiting = [self]
         while waiting:
@@ -194,16 +194,23 @@ class FileUses:
     @cached_property
     def files_of_imports(self) -> Mapping[str, FileUses]:
         """The files of the project that this one imports, or imports from, by the names that it gives their modules."""
-        return _files_of_imports(self, {each.module: each for each in self.siblings})
+        by_module = {each.module: each for each in self.siblings}
+        package = self.module.rpartition(".")[0]
+        found = {}
+        for imported in self.imports:
+            for module in (imported.meaning, imported.module):
+                other = by_module.get(module) or by_module.get(f"{package}.{module}")  # beside a script in a folder
+                if other is not None and other is not self:
+                    found[module] = other
+        return found
 
-    @property
+    @cached_property
     def reached(self) -> frozenset[FileUses]:
         """The files of the project that this one imports, at any distance; this one where they import it."""
-        beside = _imported_files(self.siblings or (self,))
         found: set[FileUses] = set()
         waiting = [self]
         while waiting:
-            new = beside[waiting.pop()] - found
+            new = {*waiting.pop().files_of_imports.values()} - found
             found |= new
             waiting += new
         return frozenset(found)
@@ -244,24 +251,6 @@ class FileUses:
                 if name in self.bound or name in self.meanings:
                     found.setdefault(name, text)
         return found
-
-
-def _imported_files(files: tuple[FileUses, ...]) -> dict[FileUses, set[FileUses]]:
-    """The files of a project that each of them imports itself."""
-    by_module = {each.module: each for each in files}
-    return {each: set(_files_of_imports(each, by_module).values()) for each in files}
-
-
-def _files_of_imports(file: FileUses, by_module: Mapping[str, FileUses]) -> dict[str, FileUses]:
-    """The files of the project that a file imports, or imports from, by the names that it gives their modules."""
-    package = file.module.rpartition(".")[0]
-    found = {}
-    for imported in file.imports:
-        for module in (imported.meaning, imported.module):
-            other = by_module.get(module) or by_module.get(f"{package}.{module}")  # beside a script in a folder
-            if other is not None and other is not file:
-                found[module] = other
-    return found
 
 
 class Modules:
