@@ -157,6 +157,8 @@ _MODULES = {
     # for porting.rewriting.native_run and ordered_inputs
     "training_input": "tensorflow.python.training.input",
     "queue_runner_impl": "tensorflow.python.training.queue_runner_impl",
+    "control_flow_ops": "tensorflow.python.ops.control_flow_ops",
+    "while_v2": "tensorflow.python.ops.while_v2",
     "gen_random_ops": "tensorflow.python.ops.gen_random_ops",
     "gen_stateless_random_ops_v2": "tensorflow.python.ops.gen_stateless_random_ops_v2",
 }

@@ -1,7 +1,8 @@
 """Leaves nothing to chance in this process, so that a program before and after a port can be compared.
 
 Shuffled elements come in another order from a data set than from a queue, and several threads of a queue keep none: in
-such a run nothing is shuffled, and a queue has one thread. Random operations give what their shape decides.
+such a run nothing is shuffled, and a queue has one thread. Random operations give what their shape decides, or draw
+in an order that loops keep.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["draw_by_shape", "keep_order", "seed_python"]
+__all__ = ["draw_by_shape", "keep_order", "loop_in_order", "seed_python"]
 
 #: Random operations with a seed -> those whose numbers a key decides.
 _STATELESS = {
@@ -105,6 +106,24 @@ def draw_by_shape(stack: contextlib.ExitStack) -> None:
         _exchange(stack, stateless, keyed, by_key)
 
 
-def _exchange(stack: contextlib.ExitStack, module: Any, name: str, function: Callable[..., Any]) -> None:
-    stack.callback(setattr, module, name, getattr(module, name))
-    setattr(module, name, function)
+def loop_in_order(stack: contextlib.ExitStack) -> None:
+    """Have an iteration of a ``tf.while_loop`` begin when the one before has ended, until the stack is closed.
+
+    Random operations in it, as dropout in a ``dynamic_rnn``, draw in the order of the iterations then. Else TensorFlow
+    begins some of them at once, and which one draws first is chance.
+    """
+    from tf1sessions.runtime import private
+
+    context, functional = private.control_flow_ops.WhileContext, private.while_v2
+    for holder, name in ((context, "__init__"), (functional, "while_loop")):
+        make = getattr(holder, name)
+
+        def one_by_one(*args: Any, make: Callable[..., Any] = make, **named: Any) -> Any:
+            return make(*args, **named | {"parallel_iterations": 1})
+
+        _exchange(stack, holder, name, one_by_one)
+
+
+def _exchange(stack: contextlib.ExitStack, holder: Any, name: str, function: Callable[..., Any]) -> None:
+    stack.callback(setattr, holder, name, getattr(holder, name))
+    setattr(holder, name, function)

@@ -27,7 +27,7 @@ import numpy as np
 from tf1sessions.errors import ScriptUsageError, UsageError
 from tf1sessions.files import temporary_folder
 from tf1sessions.porting import recorder as _recorder
-from tf1sessions.porting.ordered_inputs import keep_order, seed_python
+from tf1sessions.porting.ordered_inputs import keep_order, loop_in_order, seed_python
 from tf1sessions.porting.trace_alignment import calls_by_kind
 from tf1sessions.porting.traces import Series, Summary, Trace, read
 from tf1sessions.scripts import importer, program, seeds
@@ -295,6 +295,7 @@ class Guided(_Recorder):  # type: ignore[misc]
         super().hook(private.session.BaseSession)
         self._count(private.ops.Graph)
         if self._trace is None:
+            loop_in_order(self._unordered)
             self._seed_graphs(private.ops)
         if "seeds" in self._given:
             self._give_seeds(private.ops.Graph, tf.AttrValue)

@@ -12,7 +12,7 @@ import tensorflow as tf
 from inputs_programs import PROGRAMS
 from porting_support import after_inputs
 
-from tf1sessions.porting.ordered_inputs import keep_order
+from tf1sessions.porting.ordered_inputs import keep_order, loop_in_order
 
 v1 = tf.compat.v1
 
@@ -55,6 +55,27 @@ def same(name: str) -> None:
 def plain(line: str) -> str:
     """A line, whether a list or a tuple is printed."""
     return line.replace("(", "[").replace(")", "]")
+
+
+def parallel_iterations() -> set[int]:
+    """How many iterations of a loop and its gradient TensorFlow begins at once, in either kind of control flow."""
+    found = set()
+    for switch in (v1.enable_control_flow_v2, v1.disable_control_flow_v2):
+        switch()
+        with v1.Graph().as_default() as graph:
+            x = v1.placeholder(tf.float32, [])
+            y = v1.while_loop(lambda y: y < 9.0, lambda y: (y * y,), [x], parallel_iterations=7)
+            tf.gradients(y, x)
+        operations = graph.get_operations()
+        found |= {each.get_attr("parallel_iterations") for each in operations if each.type in ("Enter", "While")}
+    return found
+
+
+def check_loops_do_one_iteration_after_another() -> None:
+    with contextlib.ExitStack() as stack:
+        loop_in_order(stack)
+        assert parallel_iterations() == {1}
+    assert parallel_iterations() == {7}
 
 
 def __getattr__(name: str) -> object:
