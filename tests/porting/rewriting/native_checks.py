@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import numpy as np
 import tensorflow as tf
 from absl import flags
 from native_programs import PROGRAMS
@@ -23,6 +24,7 @@ from support import ROOT
 sys.path.append(str(ROOT / "benchmarks"))
 from ported_code import with_fewer_calls
 
+from tf1sessions import porting
 from tf1sessions.porting import ordered_inputs
 from tf1sessions.porting.rewriting import native_run, printed
 from tf1sessions.porting.rewriting.native.checkpoints import RESTORED_COMMENT
@@ -104,6 +106,20 @@ def check_programs() -> None:
     assert not failed, "\n".join(failed)
 
 
+def check_initial_values_that_are_nudged() -> None:
+    with porting.LegacyGraph() as legacy:
+        w = v1.get_variable("w", initializer=[1.0, 0.0])
+        step = v1.get_variable("step", initializer=3)
+        initialize, read = legacy.function(v1.global_variables_initializer()), legacy.function([w, step])
+    noted = native_run._NotedValues(is_nudged=True)
+    initialize()
+    noted._note(legacy)
+    noted._note(legacy)
+    (one, zero), three = read()
+    assert (one, zero, three) == (np.nextafter(np.float32(1.0), np.float32(2.0)), 0.0, 3)
+    assert noted.initial["w"].tolist() == [1.0, 0.0]
+
+
 def check_the_reader_of_mnist() -> None:
     steps = ported(MNIST_PROGRAM)
     assert "tf1sessions" not in steps["native"] and "tf1sessions" in steps["clean"]
@@ -131,6 +147,7 @@ KEPT = (
     "tf.contrib.layers.xavier_initializer()",
 )
 KEPT_PROGRAM = """
+import numpy as np
 import tensorflow as tf
 first = INITIALIZER
 def layer(x, name, init=INITIALIZER):
@@ -219,6 +236,7 @@ def check_examples() -> None:
 
 
 OLD_PROGRAM = """
+import numpy as np
 import numpy as np
 import tensorflow as tf
 x = tf.placeholder(tf.float32, [None, 2])

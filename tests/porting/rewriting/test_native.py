@@ -826,6 +826,7 @@ def test_variables_are_compared():
     found = printed.compared("", "", {"w": [1.0, 2.0], "b": [0.0]}, {"w": [1.0, 2.5]})
     assert found.variables == 1
     assert found.difference.startswith("the variable w ends with other values: 1 of 2 differ, by up to 0.5 (")
+    assert found.differing == ("w",)
     found = printed.compared("", "", {"w": [1.0, 1.0]}, {"w": [1.0]})
     assert found.difference == "the variable w ends with other values"
 

@@ -10,12 +10,14 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from support import ROOT, alive, interrupted_when, wait_for
 
 from tf1sessions.errors import ScriptUsageError
-from tf1sessions.porting.rewriting import native_run, steps, verification
+from tf1sessions.porting.rewriting import native_run, printed, steps, verification
 from tf1sessions.porting.rewriting.rewrite import FilePort, StepPort, port
 from tf1sessions.porting.rewriting.rule import Change, Rule
 from tf1sessions.porting.rewriting.verification import StepVerification, VerifiedProgram, verify_steps
@@ -268,6 +270,30 @@ def test_a_single_file_runs_in_a_copy_of_its_folder(
     verify_steps(steps, [root], VerifiedProgram.parsed("s.py", [root]))
     assert seen == [["s.py", "data.txt", "model.py", "s.py", "train.py", "x"]] * 2
     assert sorted(os.listdir(tmp_path)) == ["data", "project"] and len(os.listdir(project)) == 4
+
+
+@pytest.mark.parametrize(
+    ("after", "outcome"), [(2.001, "equal"), (2.01, "different"), (1.999, "equal"), (float("nan"), "different")]
+)
+def test_a_variable_may_end_as_far_away_as_rounding_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: float, outcome: str
+) -> None:
+    """The program before step native is run again, from initial values that differ in the last digit."""
+
+    def end(self: object, stage: int, initial: Path, *, is_native: bool, is_nudged: bool = False) -> Any:
+        native_run.write_values(initial, {"w": np.array([1.8, 5.0]), "v": np.array([0.0])})
+        w = after if is_native else 2.0005 if is_nudged else 2.0
+        ends.append((stage, is_native, is_nudged))
+        return verification._Printed("", "loss 0.5\n", {"w": np.array([w, 0.0]), "v": np.array([3.0])})
+
+    ends: list[tuple[int, bool, bool]] = []
+    monkeypatch.setattr(printed, "RELATIVE", 1e-6)
+    monkeypatch.setattr(verification._StepRuns, "_with_values", end)
+    program = VerifiedProgram(tmp_path / "s.py", tmp_path)
+    found = verification._StepRuns([], [tmp_path], program, tmp_path, None, None)._native(4)
+    assert (found.outcome, found.is_kept) == (outcome, outcome == "equal")
+    assert ends == [(4, False, False), (5, True, False), (4, False, True)]
+    assert "1 of 2 differ" in found.text or "1 more variable within what rounding" in found.text
 
 
 # -- the command

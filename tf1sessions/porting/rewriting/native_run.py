@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,9 @@ def main(wanted: Mapping[str, Any]) -> int:
 
     Args:
         wanted: The ``script`` as it is to be named, its ``arguments``, the file of ``initial`` values, which the
-            program before the step writes and the one after it reads (``is_native``), where to write the ``last``, and
-            whether queues and data sets keep their order (``in_order``).
+            program before the step writes and the one after it reads (``is_native``), or the one before changes in
+            the last digits (``is_nudged``), where to write the ``last``, and whether queues and data sets keep their
+            order (``in_order``).
 
     Returns:
         The program's exit code.
@@ -50,7 +51,7 @@ def main(wanted: Mapping[str, Any]) -> int:
     sys.argv = [wanted["script"], *wanted["arguments"]]
     sys.path.insert(0, os.path.dirname(os.path.abspath(wanted["script"])))
     seed_python(DEFAULT_SEED)
-    values = GivenValues(read_values(wanted["initial"])) if wanted["is_native"] else _NotedValues()
+    values = GivenValues(read_values(wanted["initial"])) if wanted["is_native"] else _NotedValues(wanted["is_nudged"])
     with contextlib.ExitStack() as stack:
         if wanted["in_order"]:
             sys.meta_path.insert(0, AfterImport("tensorflow", lambda: keep_order(stack)))
@@ -60,15 +61,20 @@ def main(wanted: Mapping[str, Any]) -> int:
         if error is not None:
             recorder._report(error)
         write_values(Path(wanted["last"]), values.last())
-        if isinstance(values, _NotedValues):
+        if isinstance(values, _NotedValues) and not wanted["is_nudged"]:
             write_values(Path(wanted["initial"]), values.initial)
     return int(ended["code"])
 
 
 class _NotedValues:
-    """Notes the values of the variables of LegacyGraphs: when they are known first, and at the end."""
+    """Notes the values of the variables of LegacyGraphs: when they are known first, and at the end.
 
-    def __init__(self) -> None:
+    Args:
+        is_nudged: Whether the variables get the next numbers of their dtypes then.
+    """
+
+    def __init__(self, is_nudged: bool = False) -> None:
+        self._is_nudged = is_nudged
         self.initial: dict[str, Any] = {}
         self._names: dict[Any, dict[str, str]] = {}  # graph -> variable -> its name among those of all graphs
         self._unique = _UniqueNames()
@@ -96,13 +102,26 @@ class _NotedValues:
                 stem, _, number = name.rpartition("_")
                 names[name] = self._unique(stem if number.isdecimal() and stem in names else name)
         if new := [name for name, unique in names.items() if unique not in self.initial]:
-            self.initial |= {names[name]: value for name, value in legacy.values(new).items()}
+            found = legacy.values(new)
+            self.initial |= {names[name]: value for name, value in found.items()}
+            if self._is_nudged:
+                _nudge((legacy.variables[name], value) for name, value in found.items())
 
     def last(self) -> dict[str, Any]:
         """The values of the variables now."""
         return {
             names[name]: value for legacy, names in self._names.items() for name, value in legacy.values(names).items()
         }
+
+
+def _nudge(values: Iterable[tuple[Any, Any]]) -> None:
+    """Give variables the next numbers of their dtypes: a training shows then how far rounding takes it."""
+    from tf1sessions.runtime import tf
+
+    with tf.init_scope():
+        for variable, value in values:
+            if value.dtype.kind == "f":
+                variable.assign(np.where(value, np.nextafter(value, np.inf, dtype=value.dtype), value))
 
 
 class _UniqueNames:

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RELATIVE", "PrintedComparison", "compared"]
+__all__ = ["RELATIVE", "PrintedComparison", "compared", "grown_rounding"]
 
 #: By how much of itself a number may differ: training amplifies how the last digit of a sum is rounded.
 RELATIVE = 2e-3
 _SMALL = 1e-2  # below it, numbers may differ by as much as this one may
+#: How much further than by a change of its last digits a training may end elsewhere, and by how much of all that it has
+#: changed. Of a convolutional network with Adam, 24 steps: 0.2 to 2.7 times as far, and 0.03 to 0.6 % of the change.
+_TIMES_AS_FAR, _OF_THE_CHANGE = 4.0, 0.01
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])|\b(?:nan|inf)\b")
 
 
@@ -24,6 +27,7 @@ class PrintedComparison:
     Attributes:
         lines, numbers, variables: How many were compared.
         difference: The first difference in a sentence; empty if there is none.
+        differing: The variables that end with other values, where the lines are equal.
         set_aside: How many lines name variables, whose names and order differ, and were not compared.
     """
 
@@ -31,6 +35,7 @@ class PrintedComparison:
     numbers: int
     variables: int
     difference: str = ""
+    differing: tuple[str, ...] = ()
     set_aside: int = 0
 
 
@@ -76,10 +81,42 @@ def _compared(before: str, after: str, left: Mapping[str, Any], right: Mapping[s
     if len(one) != len(other):
         return PrintedComparison(0, numbers, 0, f"it printed {len(one):,} lines before, and {len(other):,} after")
     names = [name for name in left if name in right]
-    for name in names:
-        if not _are_close(left[name], right[name]):
-            return PrintedComparison(len(one), numbers, len(names), _other_values(name, left[name], right[name]))
-    return PrintedComparison(len(one), numbers, len(names))
+    differing = tuple(name for name in names if not _are_close(left[name], right[name]))
+    what = _other_values(differing[0], left[differing[0]], right[differing[0]]) if differing else ""
+    return PrintedComparison(len(one), numbers, len(names), what, differing)
+
+
+def grown_rounding(
+    names: Iterable[str],
+    initial: Mapping[str, Any],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    nudged: Mapping[str, Any],
+) -> set[str]:
+    """Return the variables that end with other values by no more than rounding that a training has made large.
+
+    Args:
+        names: The variables that are looked at.
+        initial: Their initial values, by name.
+        before, after: Their last ones in the programs that are compared.
+        nudged: Those of the first program again, from initial values that were changed in their last digits.
+
+    Example:
+        >>> w = {"initial": {"w": [1.0]}, "before": {"w": [2.0]}, "nudged": {"w": [2.001]}}
+        >>> grown_rounding(["w"], after={"w": [1.998]}, **w), grown_rounding(["w"], after={"w": [1.99]}, **w)
+        ({'w'}, set())
+    """
+    return {
+        name
+        for name in names
+        if name in initial and name in nudged and np.shape(before[name]) == np.shape(after[name])
+        if (far := _distance(before[name], after[name])) <= _TIMES_AS_FAR * _distance(before[name], nudged[name])
+        if far <= _OF_THE_CHANGE * _distance(before[name], initial[name])
+    }
+
+
+def _distance(one: Any, other: Any) -> float:
+    return float(np.linalg.norm(np.subtract(one, other, dtype=np.float64)))
 
 
 def _words(line: str) -> str:
@@ -94,7 +131,7 @@ def _other_values(name: str, one: Any, other: Any) -> str:
     far = ~np.isclose(a, b, rtol=RELATIVE, atol=RELATIVE * _SMALL, equal_nan=True)
     most = np.max(np.abs(np.subtract(a, b, dtype=np.float64))[far])
     size = f"{np.count_nonzero(far):,} of {a.size:,} differ, by up to {most:.2g}"
-    return f"{text}: {size} (rounding grows from step to step: where that is all, fewer steps are equal)"
+    return f"{text}: {size} (after many steps rounding may do that: give it fewer)"
 
 
 def _are_close(one: Any, other: Any) -> bool:

@@ -24,7 +24,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -268,17 +268,24 @@ class _StepRuns:
             if end.why:
                 return StepVerification("native", False, "failed", f"{when} it the program {end.why}")
         before, after = ends
-        names = [each + end for each in {*before.last, *after.last} for end in ("", ":0")]
-        found = printed.compared(before.printed, after.printed, before.last, after.last, names)
+        found = _compared_ends(before, after)
+        grown: set[str] = set()
+        if found.differing:
+            nudged = self._with_values(number, initial, is_native=False, is_nudged=True)
+            first = native_run.read_values(initial)
+            grown = printed.grown_rounding(found.differing, first, before.last, after.last, nudged.last)
+            found = _compared_ends(before, after, grown)
         if found.difference:
             return StepVerification("native", False, "different", found.difference)
         if not found.numbers and not found.variables:
             return StepVerification("native", False, "not compared", "it prints no number and trains no variable")
         what = f"{counted(found.lines, 'printed line')} and {counted(found.variables, 'variable')}"
         but = f", but for {counted(found.set_aside, 'line')} with names of variables" if found.set_aside else ""
+        if grown:
+            but += f", and {counted(len(grown), 'more variable')} within what rounding does in so many steps"
         return StepVerification("native", True, "equal", f"{what} are equal within {printed.RELATIVE:.1%}{but}")
 
-    def _with_values(self, stage: int, initial: Path, *, is_native: bool) -> _Printed:
+    def _with_values(self, stage: int, initial: Path, *, is_native: bool, is_nudged: bool = False) -> _Printed:
         """Run the program before or after step ``native``, which draw the same numbers."""
         folder = self._tree
         folder.mkdir()
@@ -287,7 +294,7 @@ class _StepRuns:
             job = self._job(folder, stage)
             if not is_native:
                 self._leave_out_prints(stage, Path(job.path))
-            wanted = {"script": job.shown, "arguments": list(job.args), "is_native": is_native}
+            wanted = {"script": job.shown, "arguments": list(job.args), "is_native": is_native, "is_nudged": is_nudged}
             wanted |= {"initial": os.fspath(initial), "last": os.fspath(last), "in_order": self._in_order}
             exit_code = _run_plain("native_run", wanted, job.cwd, job.env, self._time_limit, text)
         finally:
@@ -395,6 +402,13 @@ class _StepRuns:
         if not out.exists():
             return _RunEnd(None, f"ended with exit code {exit_code}, and ran no session")
         return _ended(Replay(exit_code, read(out)))
+
+
+def _compared_ends(before: _Printed, after: _Printed, left_out: Collection[str] = ()) -> printed.PrintedComparison:
+    """Compare what two runs printed, and the last values of their variables, some of these left out."""
+    names = [each + end for each in {*before.last, *after.last} for end in ("", ":0")]
+    last = {name: value for name, value in before.last.items() if name not in left_out}
+    return printed.compared(before.printed, after.printed, last, after.last, names)
 
 
 def _ended(done: Replay) -> _RunEnd:
