@@ -147,7 +147,6 @@ KEPT = (
     "tf.contrib.layers.xavier_initializer()",
 )
 KEPT_PROGRAM = """
-import numpy as np
 import tensorflow as tf
 first = INITIALIZER
 def layer(x, name, init=INITIALIZER):
@@ -236,7 +235,6 @@ def check_examples() -> None:
 
 
 OLD_PROGRAM = """
-import numpy as np
 import numpy as np
 import tensorflow as tf
 x = tf.placeholder(tf.float32, [None, 2])
