@@ -59,8 +59,9 @@ def plain(line: str) -> str:
 
 def parallel_iterations() -> set[int]:
     """How many iterations of a loop and its gradient TensorFlow begins at once, in either kind of control flow."""
-    found = set()
-    for switch in (v1.enable_control_flow_v2, v1.disable_control_flow_v2):
+    found, enable, disable = set(), v1.enable_control_flow_v2, v1.disable_control_flow_v2
+    before = enable if v1.control_flow_v2_enabled() else disable
+    for switch in (enable, disable):
         switch()
         with v1.Graph().as_default() as graph:
             x = v1.placeholder(tf.float32, [])
@@ -68,6 +69,7 @@ def parallel_iterations() -> set[int]:
             tf.gradients(y, x)
         operations = graph.get_operations()
         found |= {each.get_attr("parallel_iterations") for each in operations if each.type in ("Enter", "While")}
+    before()
     return found
 
 
