@@ -361,6 +361,47 @@ def test_orders_of_a_program_that_closes_all_descriptors(tmp_path: Path) -> None
     assert (tmp_path / "mine").read_text() == "mine" * 2
 
 
+FORKS = """
+import os, sys, threading
+
+def take():
+    for _ in range(2):
+        with lock:
+            pass
+
+def by_sys_exit():
+    if (pid := os.fork()) == 0:
+        sys.exit(7)
+    return pid
+
+def with_a_thread():
+    if (pid := os.fork()) == 0:
+        thread = threading.Thread(target=take)
+        thread.start()
+        thread.join()
+        os._exit(7)
+    return pid
+
+lock = threading.Lock()
+threads = [threading.Thread(target=take) for _ in range(2)]
+for thread in threads:
+    thread.start()
+_, status = os.waitpid(globals()[sys.argv[1]](), 0)
+for thread in threads:
+    thread.join()
+sys.exit(0 if os.waitstatus_to_exitcode(status) == 7 else 3)
+"""
+
+
+@pytest.mark.parametrize("way", ["by_sys_exit", "with_a_thread"])
+def test_orders_of_a_program_that_forks(way: str, tmp_path: Path) -> None:
+    """The other tasks are not in the child: it goes on as without a scheduler, and ends as any process."""
+    (tmp_path / "forks.py").write_text(FORKS)
+    job = Job(script=str(tmp_path / "forks.py"), args=(way,))
+    done = exploring.explore_program(job, 8, stdio=None)
+    assert done.covered and not done.failure, done
+
+
 RACY = """
 import threading
 import tensorflow as tf

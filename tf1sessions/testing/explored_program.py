@@ -41,7 +41,7 @@ from tf1sessions.testing.vector_clocks import VectorClocks, tracking
 __all__ = ["execute"]
 
 # As they are before the program runs, which may put something else in their places: a child must end, and say how.
-_exit, _getppid, _pickled = os._exit, os.getppid, pickle.dumps
+_exit, _getpid, _getppid, _pickled = os._exit, os.getpid, os.getppid, pickle.dumps
 
 
 def execute(payload: Mapping[str, Any]) -> int:
@@ -103,8 +103,10 @@ class _ExploredProgram:
         self._error = error
 
     def end(self, exit_code: int) -> None:
-        """Let the order end with the program's other threads."""
+        """Let the order end with the program's other threads; a process that the program forked ends as any other."""
         assert self._order is not None
+        if not self._order.is_here:
+            return
         error = self._error
         if error is None and exit_code:
             error = SystemExit(exit_code)
@@ -192,13 +194,18 @@ class _Order:
     ) -> None:
         self._levels = levels
         self._outcome_path = outcome_path
-        self._parent = os.getppid()
+        self._process, self._parent = os.getpid(), os.getppid()
         self._detector = RaceDetector(VectorClocks(), ignore, suppressions=suppressions)
         self._scheduler = Scheduler(
             child.strategy, MAX_STEPS, with_places=child.with_places, keeps_still=True, tried=child.tried
         )
         self._watched = contextlib.ExitStack()  # never left: the process ends
         self._task = self._scheduler.add()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this is the process that runs it, and not a fork of that."""
+        return _getpid() == self._process
 
     def begin(self) -> None:
         """Put all in place, and let the calling thread be the first task."""

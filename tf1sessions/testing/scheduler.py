@@ -200,6 +200,8 @@ class Scheduler:
 
     def leave_by(self, task: Task, error: BaseException | None, *, is_root: bool = True) -> None:
         """Let the calling thread be none any more; an error of a root's is one of the order, SystemExit as well."""
+        if not task.is_shown:  # this is a forked child
+            return
         if self.on_stop is not None and not self.is_over:
             self.on_stop()
         task.hide()

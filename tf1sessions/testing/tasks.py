@@ -9,6 +9,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import itertools
+import os
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
@@ -207,3 +208,27 @@ def quietly(*, may_wait: bool = False) -> Iterator[None]:
     finally:
         task.quiet -= 1
         task.may_wait = False
+
+
+# -- forks ------------------------------------------------------------------------------------------------------------
+
+
+def _before_fork() -> None:
+    """Let the calling task not stop in what Python does around a fork: in the child no other task could go on."""
+    if (task := current_task()) is not None:
+        task.quiet += 1
+
+
+def _in_parent() -> None:
+    if (task := current_task()) is not None:
+        task.quiet -= 1
+
+
+def _in_child() -> None:
+    """Let the threads of a forked child be under no scheduler: the other tasks are not there."""
+    _tasks.clear()
+    _preparations.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
