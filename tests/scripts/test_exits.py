@@ -95,6 +95,15 @@ WAYS = {
     """,
 }  # fmt: skip
 
+#: Python 3.13 says more of these on stderr than that they end, which depends on what else it has loaded: its traceback
+#: module needs these builtins, and an error that it ignores comes out as one of the threads' end.
+OTHER_WORDS = (
+    {"exit(2**63)", "exit(2**70)", "exit(-2**70)", "no text"}
+    | {f"an error, and {name} of its own" for name in ("Exception", "getattr")}
+    if sys.version_info >= (3, 13)
+    else set()
+)
+
 #: Runs each program in a fork, and prints nothing else than its exit code.
 RUN = """
 import os, sys
@@ -125,6 +134,8 @@ def test_ends_are_those_of_python(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, path], capture_output=True, env=env)
         plain = done.returncode, done.stdout, done.stderr
         ours = int(code), Path(path + ".out").read_bytes(), Path(path + ".err").read_bytes()
+        if name in OTHER_WORDS:
+            ours, plain = ours[:2], plain[:2]
         if ours != plain:
             differ.append(f"{name}: {ours}, and not {plain}")
     assert not differ, "\n".join(differ)

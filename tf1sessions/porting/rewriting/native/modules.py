@@ -20,7 +20,7 @@ from .kinds import Kind, Kinds, Scope, bound_names, creates, names_read
 from .rest import calls_inner_first, is_again, is_repeated
 from .scopes import is_name_scope, scope_header
 from .statements import kind_of
-from .texts import INDENT, Texts, indented, with_spaces
+from .texts import INDENT, MARK, Texts, indented, with_spaces
 from .variables import is_update_list
 
 __all__ = ["FileClasses", "ModuleClass", "named_layer"]
@@ -267,7 +267,6 @@ def _reuses(node: ast.stmt) -> bool:
 _RESERVED = frozenset(
     "name name_scope variables trainable_variables non_trainable_variables submodules with_name_scope".split()
 )
-_MARK = "\0"  # around a name that is written otherwise in the constructor than in the call
 
 
 class _ClassWriter:
@@ -315,7 +314,7 @@ class _ClassWriter:
         for statement in body:
             for node in ast.walk(statement):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in self.scope:
-                    self.texts.replace(node, f"{_MARK}{node.id}{_MARK}")
+                    self.texts.replace(node, f"{MARK}{node.id}{MARK}")
 
     def _signature(self, names: Sequence[str]) -> str:
         arguments = self.found.function.args
@@ -380,7 +379,7 @@ class _ClassWriter:
                 continue
             if is_repeated(self.texts.file, call, statement):
                 raise NotPossible(call, "A loop inside of an expression makes variables or layers")
-            reads = names_read(ast.parse(made.replace(_MARK, ""), mode="eval"))
+            reads = names_read(ast.parse(made.replace(MARK, ""), mode="eval"))
             if any(self.scope.get(each, Kind.STATIC) >= Kind.CONSTANT for each in reads):
                 raise NotPossible(call, "What makes a variable or a layer depends on a tensor")
             target = statement.targets[0] if isinstance(statement, ast.Assign) else None
@@ -457,10 +456,10 @@ class _ClassWriter:
         """The lines of a function's body for the constructor and for the call."""
         init, called, _ = self._parts(body, repeated=False)
         for name in sorted(self._rebound):
-            if any(f"{_MARK}{name}{_MARK}" in line for line in init):
+            if any(f"{MARK}{name}{MARK}" in line for line in init):
                 what = f"{name!r} is bound to several variables, and something is made of one"
                 raise NotPossible(self.found.function, what)
-        read = {name for line in called for name in re.findall(f"{_MARK}(\\w+){_MARK}", line)}
+        read = {name for line in called for name in re.findall(f"{MARK}(\\w+){MARK}", line)}
         rebound = {name for statement in body for name in bound_names(statement)}
         self._read_by_call = read & set(self._static)
         attributes = {name: f"self.{attribute}" for name, attribute in self._attributes.items()}
@@ -598,4 +597,4 @@ def _lines(pieces: list[list[str]]) -> list[str]:
 
 def _unmarked(text: str, names: Mapping[str, str]) -> str:
     """Write the marked names: as ``names`` has them, or as they are."""
-    return re.sub(f"{_MARK}(\\w+){_MARK}", lambda found: names.get(found[1], found[1]), text)
+    return re.sub(f"{MARK}(\\w+){MARK}", lambda found: names.get(found[1], found[1]), text)

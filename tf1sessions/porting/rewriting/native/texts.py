@@ -16,11 +16,12 @@ from ....source.uses import FileUses
 from ..indentation import lines_in_strings
 from ..requests.request import NotPossible
 
-__all__ = ["INDENT", "VERBATIM", "Texts", "indented", "with_spaces"]
+__all__ = ["INDENT", "MARK", "VERBATIM", "Texts", "indented", "with_spaces"]
 
 INDENT = "    "
 #: What a line begins with that is inside of a string, until the file is written: it is not moved in or out.
 VERBATIM = "\ufdd0"  # no character: no text has it
+MARK = "\0"  # around a name that is written otherwise in the constructor than in the call
 
 
 def indented(lines: Iterable[str], depth: int = 1, lead: str = INDENT) -> list[str]:
@@ -147,7 +148,7 @@ class Texts:
         positions = self.file.positions
         text = self._between(positions.line_start(first), positions.line_start(last + 1))
         lead = len(self.lead(statement))
-        inside = set(lines_in_strings(text))
+        inside = set(lines_in_strings(text.replace(MARK, "")))  # of which Python 3.13 makes no tokens
         return [
             VERBATIM + line if number in inside else line[lead:] if not line[:lead].strip() else line.lstrip()
             for number, line in enumerate(text.splitlines(), 1)
