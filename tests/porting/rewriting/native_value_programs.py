@@ -7,6 +7,31 @@ from native_programs import program
 __all__ = ["MNIST_PROGRAM", "VALUE_PROGRAMS", "write_mnist"]
 
 VALUE_PROGRAMS = {
+    "functions that read a variable, under other names": program(
+        """
+        def main():
+            w = tf.Variable(tf.ones([6]))
+
+            def total():
+                return tf.reduce_sum(w * 2.0)
+
+            def more():
+                return total() + 1.0
+
+            if len(data):
+                scaled = lambda: 3.0 * w
+            both, handed = total() + more(), {'a': scaled}
+            first = handed['a']()
+            add = tf.assign_add(w, data[0])
+            with tf.Session() as sess:
+                sess.run(tf.global_variables_initializer())
+                for _ in range(2):
+                    sess.run(add)
+                    print(sess.run(both), sess.run(first))
+
+        main()
+        """
+    ),
     "an accuracy in a function, and feeds behind a division": program(
         """
         def compute_accuracy(v_xs, v_ys):

@@ -1279,3 +1279,18 @@ def test_a_name_of_a_comprehension_is_no_tensor_that_is_called_like_it(line: str
     """In the block, the line would come before the function that it calls."""
     lines = f"sess = {SESSION}\ndef show(value):\n    return sess.run(y, {{x: value}})\nprint({line}, show(2.0))\n"
     assert f"\nprint({line}, show(2.0))\n" in after(HEADER + GRAPH + lines)
+
+
+def test_a_program_may_have_the_name_of_our_module():
+    text = """import tensorflow as tf
+porting = 3
+w = tf.Variable(1.0)
+saver = tf.train.Saver()
+with tf.Session() as sess:
+    sess.run(w.initializer)
+    print(sess.run(w), porting)
+"""
+    ported = porting_support.after(text, "functions")
+    assert "from tf1sessions import porting as porting_\n" in ported
+    assert "legacy = porting_.LegacyGraph()\n" in ported and "porting_.LegacySaver()" in ported
+    assert "tf1sessions" not in porting_support.after(text, "native")

@@ -103,3 +103,43 @@ def test_functions_of_a_function_that_builds_stay_where_they_are_values():
     (remark,) = remarks(text.replace("FIRST", "x\n    for f in [dense]:\n        y = f(y)"), "native")
     assert "dense() makes variables, and is used in a way that is not known" in remark
     assert "LegacyGraph" not in after(text.replace("FIRST", "half(x)"), "native")
+
+
+@pytest.mark.parametrize(
+    ("making", "reason"),
+    [
+        ("if True:\n    def made(n): return tf.Variable(tf.ones([n]))", "made(), a function inside of another one,"),
+        ("made = lambda n: tf.Variable(tf.ones([n]))", "A lambda makes variables"),
+        ("class Maker:\n    def made(self, n): return tf.Variable(tf.ones([n]))\nmade = Maker().made", "class Maker"),
+        ("made = {'a': tf.Variable}['a']", "tf.Variable is handed about"),
+    ],
+)
+def test_variables_that_are_not_known_to_be_such_stay(making: str, reason: str):
+    text = f"""import tensorflow as tf
+{making}
+w = made(2)
+loss = tf.nn.l2_loss(w)
+add = tf.assign_add(w, [1.0, 1.0])
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(add)
+    print(sess.run(loss))
+"""
+    assert reason in remarks(text, "native")[0]
+    made_by_a_function = text.replace(making, "def made(n): return tf.Variable(tf.ones([n]))")
+    assert "tf1sessions" not in after(made_by_a_function, "native")
+
+
+def test_a_method_that_reads_a_variable_stays():
+    text = """import tensorflow as tf
+w = tf.Variable(1.0)
+class Model:
+    @staticmethod
+    def loss(): return w * 2.0
+loss = Model.loss()
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(loss))
+"""
+    assert "The class Model builds a part of the graph" in remarks(text, "native")[0]
+    assert "tf1sessions" not in after(text.replace("return w * 2.0", "return 2.0"), "native")

@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ....source.edits import Edit, apply
 from ....source.uses import FileUses
+from .. import headers
 from ..requests.request import NotPossible, function_name
 from .class_refusals import check_class, check_graph_wide
 from .edited import edited
@@ -110,7 +111,8 @@ class _WrittenClass(GraphClass):
         first, last = self.init.body[0], self.init.body[-1]
         lead = " " * first.col_offset
         legacy = self._legacy
-        lines = [f"{legacy} = porting.LegacyGraph()", f"with {legacy}:"]
+        ours = headers.free_name(self.file, "porting", "tf1sessions.porting")
+        lines = [f"{legacy} = {ours}.LegacyGraph()", f"with {legacy}:"]
         for statement in without_docstring(self.statements):
             lines += indented(self._lines(statement, inside))
         lines += self._definitions

@@ -268,6 +268,7 @@ class Kinds:
         self._calls: dict[tuple[Function, tuple[tuple[str, Kind], ...]], Kind] = {}
         self._lambdas: dict[tuple[ast.Lambda, tuple[tuple[str, Kind | None], ...]], Kind] = {}
         self._readers: set[str] = set()  # names of functions inside of others, or of a graph, that read variables
+        self._giving: set[str] = set()  # those of them that give tensors
         self.module: Scope = {}
 
     def symbol(self, node: ast.AST | None) -> str | None:
@@ -287,7 +288,7 @@ class Kinds:
         if node is None or isinstance(node, ast.Constant):
             return Kind.STATIC
         if isinstance(node, ast.Name):
-            return scope.get(node.id, self.module.get(node.id, Kind.STATIC))
+            return max(scope.get(node.id, self.module.get(node.id, Kind.STATIC)), self._function(node.id, scope))
         if self.symbol(node) is not None:
             return Kind.STATIC
         if isinstance(node, ast.Call):
@@ -309,6 +310,17 @@ class Kinds:
         if isinstance(node, ast.Lambda):
             return self._lambda(node, {**scope, **{each.arg: Kind.STATIC for each in node.args.args}})
         return self._join(ast.iter_child_nodes(node), scope)
+
+    def _function(self, name: str, scope: Mapping[str, Kind]) -> Kind:
+        """A tensor where a name is that of a function that reads variables, which may be called by another name."""
+        if name in self._giving:
+            return Kind.TENSOR
+        function = None if name in scope else self.functions.get(name)
+        if function is None:
+            return Kind.STATIC
+        names = [each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)]
+        is_tensor = self.called(function, (), dict.fromkeys(names, Kind.STATIC)) is Kind.TENSOR
+        return Kind.TENSOR if is_tensor else Kind.STATIC
 
     def _join(self, nodes: Iterable[ast.AST], scope: Mapping[str, Kind]) -> Kind:
         found = {self.of(each, scope) for each in nodes if isinstance(each, ast.expr)}
@@ -374,6 +386,8 @@ class Kinds:
                     names = [each for each in ast.walk(function.args) if isinstance(each, ast.arg)]
                     return self.called(function, [kind] * len(names), {each.arg: kind for each in names})
                 return self.called(function, [self._given(each, scope) for each in node.args], named)
+            if node.func.id in self._giving:
+                return Kind.TENSOR
             if not hasattr(builtins, node.func.id):  # a lambda, or a function inside of this one
                 return self._computed([node.func, *arguments], scope)
             return max(self._join([node.func, *arguments], scope), self._mapped(arguments, scope))
@@ -499,6 +513,10 @@ class Kinds:
             scope[statement.name] = Kind.TENSOR if reads >= Kind.CONSTANT else Kind.STATIC
             if reads in (Kind.VARIABLE, Kind.VARIABLES) or names & self._readers:
                 self._readers.add(statement.name)
+                parameters = [each.arg for each in ast.walk(statement.args) if isinstance(each, ast.arg)]
+                inside = {**scope, **dict.fromkeys(parameters, Kind.STATIC)}
+                if any([self.run(each, inside) is Kind.TENSOR for each in statement.body]):
+                    self._giving.add(statement.name)
             return Kind.STATIC
         for body in bodies(statement):
             for each in body:

@@ -17,7 +17,7 @@ from .kinds import Kind, Kinds, creates, names_read
 from .statements import Item
 from .variables import collection_key, is_local_list, variable_list, variable_name
 
-__all__ = ["DROPPED_PRINT", "calls_of_program", "check_file", "check_items", "is_dropped", "is_print"]
+__all__ = ["DROPPED_PRINT", "calls_of_program", "check_file", "check_items", "check_makers", "is_dropped", "is_print"]
 
 #: What is said where a print goes.
 DROPPED_PRINT = "It printed a tensor of the graph while that was built; none is there now, so this line is left out."
@@ -97,6 +97,37 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
                 raise NotPossible(use.node, "It has a collection of the graph")
 
 
+def check_makers(file: FileUses, kinds: Kinds) -> None:
+    """Refuse variables whose names are not known to be such: lambdas, methods and inner functions make them.
+
+    Raises:
+        NotPossible: There is one.
+    """
+    graphs = [use.call for use in file.uses if use.symbol == _OURS[0] and use.call is not None]
+    known = {next(filter(_is_function, file.around(each)), None) for each in graphs} | {*kinds.functions.values(), None}
+    for use in file.uses:
+        if creates(use.name) != "variable":
+            continue
+        parent = file.parents[use.node]
+        is_given = isinstance(parent, ast.Dict | ast.keyword | ast.Assign)
+        if use.call is None and (is_given or (isinstance(parent, ast.Call) and kinds.symbol(parent.func) is not None)):
+            raise NotPossible(use.node, f"{use.name} is handed about")
+        function = next(filter(_is_function, file.around(use.node)), None)
+        if use.call is not None and function is not None and function not in known:
+            around = file.parents[function]
+            if isinstance(around, ast.ClassDef):
+                raise NotPossible(use.call, f"The class {around.name} builds a part of the graph")
+            if isinstance(function, ast.Lambda):
+                raise NotPossible(use.call, "A lambda makes variables")
+            name = getattr(function, "name", "")
+            if any(each.id == name for each in ast.walk(file.tree) if isinstance(each, ast.Name)):
+                raise NotPossible(use.call, f"{name}(), a function inside of another one, makes variables")
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+
+
 def _has_control_inputs(call: ast.Call) -> bool:
     return "control_inputs" in arguments(call, ("tensors", "name", "control_inputs"))
 
@@ -174,6 +205,7 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef | ast.If,
         inner = {}
     items = list(items)
     computed = {name for item in items if item.kind >= Kind.CONSTANT for name in item.binds} | kinds.placeholders
+    _check_methods(kinds, items, classes)
     for item in items:
         if is_dropped(item) and calls_of_program(kinds, item.statement):
             raise NotPossible(item.statement, "A function of the program is called to print what it gives")
@@ -204,6 +236,18 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef | ast.If,
         is_kept = not isinstance(statement, ast.Expr) or item.binds or item.kind < Kind.CONSTANT
         if isinstance(statement, ast.Expr) and not is_kept and not _may_go(statement.value):
             raise NotPossible(statement, "A statement does something with tensors while the graph is built")
+
+
+def _check_methods(kinds: Kinds, items: list[Item], classes: dict[str, ast.ClassDef]) -> None:
+    """Refuse calls of methods that read a part of the graph which they are not given."""
+    built = {name for item in items if item.kind >= Kind.VARIABLE for name in item.binds} | kinds.placeholders
+    own = [each for each in classes.values() if each.name not in kinds.classes]
+    methods = [(one, each.name) for each in own for one in each.body if isinstance(one, ast.FunctionDef)]
+    readers = {one.name: name for one, name in methods if _free_names(one) & built}
+    calls = [each for item in items for each in ast.walk(item.statement) if isinstance(each, ast.Call)]
+    for call in calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr in readers:
+            raise NotPossible(call, f"The class {readers[call.func.attr]} builds a part of the graph")
 
 
 def is_print(statement: ast.AST) -> bool:

@@ -15,20 +15,15 @@ from ..indentation import Indentation, lines_in_strings
 from .graph_code import GraphCode
 from .request import NotPossible
 
-__all__ = ["NEW_GRAPH", "FilePlan", "graph_of_session", "switches"]
+__all__ = ["FilePlan", "graph_of_session", "switches"]
 
-NEW_GRAPH = "porting.LegacyGraph()"
-#: Of a program in which a file builds when it is imported, and another one builds or runs what that has built.
-_DEFAULT_GRAPH = "porting.LegacyGraph.default()"
-
-#: What takes a session, or makes one -> what takes a LegacyGraph.
+#: What takes a session, or makes one -> what takes a LegacyGraph, in our module ``porting``.
 _OURS = {
-    "tf.train.Saver": "porting.LegacySaver",
-    "tf.train.ChiefSessionCreator": "porting.LegacySessionCreator",
-    "tf.train.MonitoredTrainingSession": "porting.monitored_training_session",
+    "tf.train.Saver": "LegacySaver",
+    "tf.train.ChiefSessionCreator": "LegacySessionCreator",
+    "tf.train.MonitoredTrainingSession": "monitored_training_session",
 }
 _GRAPH = "tf.Graph"
-_IMPORT = "from tf1sessions import porting"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -67,6 +62,7 @@ class FilePlan:
         graphs: Names, and attributes of self, that are bound to a LegacyGraph.
         makes_default: Whether it makes a LegacyGraph of the default graph.
         makes_when_imported: Whether it does so when it is imported.
+        new_graph: What makes a LegacyGraph.
         session_count: In how many places the file makes a session, those left out that are used where they are made.
     """
 
@@ -75,6 +71,8 @@ class FilePlan:
         self.makes_default = self.makes_when_imported = False
         self.edits: list[Edit] = []
         self._imports: list[str] = []
+        self._porting = headers.free_name(file, "porting", "tf1sessions.porting")
+        self.new_graph = f"{self._porting}.LegacyGraph()"
         self.places: list[tuple[ast.AST, str]] = []
         self.indentation = Indentation(file)
         self.module_functions: set[str] = set()
@@ -108,11 +106,11 @@ class FilePlan:
     def _change_names(self) -> None:
         for use in self.file.uses:
             if use.name in _OURS and use.call is not None:
-                self.replace(use.node, _OURS[use.name])
+                self.replace(use.node, f"{self._porting}.{_OURS[use.name]}")
                 self.need_import()
         for node in ast.walk(self.file.tree):
             if isinstance(node, ast.Assign) and self.is_new_graph(node.value):
-                self.replace(node.value, NEW_GRAPH)
+                self.replace(node.value, self.new_graph)
                 self.need_import()
                 self.graphs |= {ast.unparse(target) for target in node.targets if _has_name(target)}
         self._check_graphs()
@@ -225,8 +223,12 @@ class FilePlan:
         self._replaced.append(Edit(positions.line_start(first), positions.line_start(last + 1), ""))
 
     def make_default(self, name: str, statement: ast.stmt) -> None:
-        """Have the LegacyGraph of the default graph made before a statement."""
-        self.put_before(statement, f"{name} = {_DEFAULT_GRAPH if self.is_shared else NEW_GRAPH}")
+        """Have the LegacyGraph of the default graph made before a statement.
+
+        Where a file builds when it is imported, and another one builds or runs what that has built, they share it.
+        """
+        made = f"{self._porting}.LegacyGraph.default()" if self.is_shared else self.new_graph
+        self.put_before(statement, f"{name} = {made}")
         self.need_import()
         self.makes_default = True
         inside = (ast.If, *_DEFINITIONS)  # `if __name__ == "__main__":`
@@ -234,7 +236,8 @@ class FilePlan:
 
     def need_import(self) -> None:
         """Have the file import what it needs of this package."""
-        self._imports = [_IMPORT]
+        alias = "" if self._porting == "porting" else f" as {self._porting}"
+        self._imports = [f"from tf1sessions import porting{alias}"]
 
     def put_before(self, statement: ast.stmt, text: str) -> None:
         """Put a line before a statement, outside of the block that the statement is moved into."""

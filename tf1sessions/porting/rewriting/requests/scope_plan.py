@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeGuard
 
 from ....source.uses import FileUses, bodies
 from .changes import changes, used
-from .file_plan import NEW_GRAPH, FilePlan, graph_of_session
+from .file_plan import FilePlan, graph_of_session
 from .graph_code import GraphCode, called_name, own_nodes
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
@@ -399,7 +399,7 @@ class _ScopePlan:
             if self._resets(statement.value):
                 if self.plan.is_shared:
                     raise NotPossible(statement, "The default graph of several files is reset")
-                self.plan.replace(statement, f"{self.legacy} = {NEW_GRAPH}")
+                self.plan.replace(statement, f"{self.legacy} = {self.plan.new_graph}")
                 self.plan.need_import()
                 self.is_made = self._is_first = True
                 return
@@ -560,7 +560,7 @@ class _ScopePlan:
         graph = self._graph_of(item.context_expr)
         assert graph is not None
         if self.plan.is_new_graph(graph):
-            self.plan.replace(item.context_expr, NEW_GRAPH)
+            self.plan.replace(item.context_expr, self.plan.new_graph)
             self.plan.need_import()
             self._is_first = True
         else:
@@ -568,7 +568,7 @@ class _ScopePlan:
 
     def _new_graph(self, item: ast.withitem, statement: ast.With) -> None:
         if not self.plan.is_graph(self._graph_of(item.context_expr)):
-            self.plan.put_before(statement, f"{self.legacy} = {NEW_GRAPH}")
+            self.plan.put_before(statement, f"{self.legacy} = {self.plan.new_graph}")
             self.plan.need_import()
             self._is_first = True
         self.is_made = True

@@ -39,7 +39,7 @@ from ..native import (
 from ..native.kinds import Kinds
 from ..native.late_prints import LATE_PRINT
 from ..native.modules import FileClasses
-from ..native.refusals import DROPPED_PRINT, check_file
+from ..native.refusals import DROPPED_PRINT, check_file, check_makers
 from ..native.rest import rewrite_rest, write_datasets
 from ..native.scopes import check_scopes
 from ..native.session_settings import LEFT_OUT, unused_settings
@@ -185,6 +185,7 @@ def _planned_without_classes(file: FileUses, original: FileUses, lowered: frozen
         for unit in units:
             plan.write(unit)
         modules.check_uses()
+        check_makers(file, kinds)
         for unit in units:
             handed_functions.check_handed(unit)
         rewrite_rest(file, kinds, texts, [*made, *(each for unit in units for each in unit.rewritten)])
