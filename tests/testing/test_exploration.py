@@ -7,7 +7,6 @@ import functools
 import gc
 import hashlib
 import importlib
-import os
 import queue
 import random
 import select
@@ -761,30 +760,6 @@ def test_a_long_time_out_does_not_wait_for_ever_for_what_is_in_c() -> None:
         thread.join()
 
     assert explore(body, max_schedules=2, patience_secs=0.05, timeout_secs=20.0).schedules
-
-
-def test_a_forked_child_is_under_no_scheduler() -> None:
-    """The other tasks are not there to go on, neither when it waits for threads of its own nor when its thread ends."""
-
-    def body() -> None:
-        lock, ended = threading.Lock(), []
-
-        def take() -> None:
-            with lock:
-                pass
-
-        def fork() -> None:
-            pid = os.fork()
-            if pid:
-                ended.append(os.waitpid(pid, 0)[1])
-            else:
-                threading.excepthook = lambda args: os._exit(9)
-                in_threads(take, take)
-
-        in_threads(fork, take)
-        assert ended == [0]
-
-    assert explore(body, max_schedules=10, timeout_secs=20.0).schedules
 
 
 def test_what_is_done_once_in_a_process_is_no_difference() -> None:
