@@ -199,7 +199,7 @@ def _entries(file: Any) -> Iterator[tuple[bytes, bytes]]:
     if not footer.endswith(_MAGIC):
         raise _MalformedIndex("its last bytes are not those of an index")
     position = 0
-    for _ in range(2):  # where the block of metadata is, which nobody uses
+    for _ in range(2):  # offset and size of the metaindex block, which is not needed
         _, position = _number(footer, position)
     for _, handle in _block(file, *_handle(footer, position)):
         yield from _block(file, *_handle(handle, 0))
