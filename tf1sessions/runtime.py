@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import random
 import threading
 import types
 import warnings
@@ -25,9 +26,11 @@ from tf1sessions.garbage import collector_paused
 #: What the import of TensorFlow brings about and needs this module: called when that is complete, and then None.
 when_complete: list[Callable[[], None]] | None = []
 
+_drawn = random.getstate()
 with collector_paused(make_old=True):  # half a million objects that stay; 0.4 s less
     import tensorflow
     import tensorflow.compat.v1 as _compat_v1
+random.setstate(_drawn)  # Rich, which Keras imports with TensorFlow, draws a number
 
 from tf1sessions import forks  # noqa: E402
 from tf1sessions.errors import MissingSymbolError, UnsupportedEnvironmentError  # noqa: E402

@@ -1,9 +1,14 @@
-"""Calls a function as soon as a program has imported a module. For processes that have no TF1 face."""
+"""Calls a function as soon as a program has imported a module. For processes that have no TF1 face.
+
+The import draws nothing from Python's ``random``: the program gets the numbers that it gets where TensorFlow is there
+before it begins.
+"""
 
 from __future__ import annotations
 
 import importlib.abc
 import importlib.util
+import random
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
@@ -42,7 +47,9 @@ class AfterImport(importlib.abc.MetaPathFinder):
             execute = spec.loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
+                drawn = random.getstate()
                 execute(module)
+                random.setstate(drawn)  # Rich, which Keras imports with TensorFlow, draws a number
                 if fullname == "tensorflow":
                     call_when_usable(self._call)
                 else:

@@ -32,6 +32,51 @@ VALUE_PROGRAMS = {
         main()
         """
     ),
+    "functions that read a variable, where another name calls them": program(
+        """
+        import functools
+        import itertools
+
+        w = tf.Variable(tf.ones([6]))
+
+        def total(scale=1.0):
+            return tf.reduce_sum(w) * scale
+
+        def mean():
+            return tf.reduce_mean(w)
+
+        def doubled(function):
+            def inner(*args):
+                return function(*args) * w
+            return inner
+
+        @doubled
+        def three():
+            return 3.0
+
+        def both():
+            yield total
+            yield mean
+
+        def made(function=lambda: tf.reduce_max(w)):
+            return function()
+
+        alias, partly = total, functools.partial(total, 2.0)
+        table = dict(first=total)
+        chosen = None
+        chosen = (chosen or total) if len(data) else mean
+        numbers = [alias(3.0), partly(), table['first'](), chosen(), three(), made()]
+        numbers += [function() for function in both()] + list(itertools.starmap(total, [(4.0,)]))
+        nested = tf.contrib.framework.nest.map_structure(total, {'a': 5.0, 'b': 6.0})
+        add = tf.assign_add(w, data[0])
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(2):
+                sess.run(add)
+                print(*sess.run(numbers))
+                print(sess.run(nested))
+        """
+    ),
     "an accuracy in a function, and feeds behind a division": program(
         """
         def compute_accuracy(v_xs, v_ys):

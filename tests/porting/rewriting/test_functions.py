@@ -855,9 +855,9 @@ CASES = {
         def ask():
             run_layers_4 = legacy.function(layers)
             return run_layers_4()
-        net = Net()
         legacy = porting.LegacyGraph()
         with legacy:
+            net = Net()
             net.y = tf.compat.v1.constant(1.0)
             run_last = legacy.function(net.last)
             run_y = legacy.function(net.y)
@@ -868,7 +868,8 @@ CASES = {
         with legacy:
             grow(layers)
         run_layers_2 = legacy.function(layers)
-        run_last_2 = legacy.function(net.last)
+        with legacy:
+            run_last_2 = legacy.function(net.last)
         run_y_2 = legacy.function(net.y)
         print(run_y_2(), run_last_2(), run_layers_2())
         with legacy:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from porting_support import after, remarks
 
@@ -130,16 +132,64 @@ with tf.Session() as sess:
     assert "tf1sessions" not in after(made_by_a_function, "native")
 
 
-def test_a_method_that_reads_a_variable_stays():
-    text = """import tensorflow as tf
-w = tf.Variable(1.0)
+#: A class that reads the variable w, and how its object gives the loss.
+CLASSES = {
+    "a method": ("    def loss(self): return w * 2.0", "Model().loss()"),
+    "a static method": ("    @staticmethod\n    def loss(): return w * 2.0", "Model.loss()"),
+    "a method by another name": ("    def loss(self): return w * 2.0", "[each.loss for each in [Model()]][0]()"),
+    "a method by its text": ("    def loss(self): return w * 2.0", "getattr(Model(), 'loss')()"),
+    "a property": ("    @property\n    def loss(self): return w * 2.0", "Model().loss"),
+    "an operator": ("    def __mul__(self, other): return w * other", "Model() * 2.0"),
+    "an element": ("    def __getitem__(self, index): return w * index", "Model()[2.0]"),
+    "a call": ("    def __call__(self): return w * 2.0", "Model()()"),
+    "a function of the class": ("    loss = {'a': lambda: w * 2.0}", "Model.loss['a']()"),
+    "a function of the object": ("    def __init__(self): self.loss = lambda: tf.abs(w) * 2.0", "Model().loss()"),
+}
+
+
+@pytest.mark.parametrize(("body", "loss"), CLASSES.values(), ids=CLASSES)
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_a_class_that_reads_a_variable_stays(body: str, loss: str, is_inside: bool):
+    lines = f"""w = tf.Variable(1.0)
 class Model:
-    @staticmethod
-    def loss(): return w * 2.0
-loss = Model.loss()
+{body}
+loss = {loss}
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     print(sess.run(loss))
 """
+    text = f"import tensorflow as tf\n{lines}"
+    if is_inside:
+        text = "import tensorflow as tf\ndef main():\n" + textwrap.indent(lines, "    ") + "main()\n"
     assert "The class Model builds a part of the graph" in remarks(text, "native")[0]
-    assert "tf1sessions" not in after(text.replace("return w * 2.0", "return 2.0"), "native")
+    without = text.replace("w * ", "2.0 * ").replace("tf.abs(w)", "abs(2.0)")
+    assert "tf1sessions" not in after(without.replace("run(loss)", "run(w)"), "native")
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("def put(): parts.append(tf.abs(w))", "put()"),
+        ("def put(): parts.insert(0, tf.abs(w))", "put()"),
+        ("def put():\n    global parts\n    parts = [tf.abs(w)]", "put()"),
+        ("def put(to): to[0:] = [tf.abs(w)]", "put(parts)"),
+        ("def keep(part): parts.append(part)\ndef put(): keep(tf.abs(w))", "put()"),
+        ("class Parts: pass\ndef put(): setattr(Parts, 'a', tf.abs(w))", "put()\nparts = [Parts.a]"),
+        ("class Parts: pass\ndef put(): Parts.a = tf.abs(w)", "put()\nparts = [Parts.a]"),
+        ("table = {}\ndef put(): table.setdefault('a', []).append(tf.abs(w))", "put()\nparts = table['a']"),
+    ],
+)
+def test_a_function_that_puts_a_part_of_the_graph_somewhere_stays(function: str, call: str):
+    text = f"""import tensorflow as tf
+w = tf.Variable(1.0)
+parts = []
+{function}
+{call}
+loss = tf.add_n(parts)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(loss))
+"""
+    assert "put() puts a part of the graph somewhere, and does not return it" in remarks(text, "native")[0]
+    without = text.replace("tf.abs(w)", "2.0").replace("tf.add_n(parts)", "w * 2.0")
+    assert "tf1sessions" not in after(without, "native")

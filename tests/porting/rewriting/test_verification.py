@@ -358,6 +358,13 @@ def test_plain_python_runs_a_script_as_it_does_ever(tmp_path: Path) -> None:
     assert not (tmp_path / "trace.npz").exists()
 
 
+def test_the_import_of_tensorflow_draws_no_random_number(tmp_path: Path) -> None:
+    """As where it is imported before the program begins."""
+    code = "import random\nrandom.seed(5)\nimport MODULE\nassert random.random() == random.Random(5).random()\n"
+    assert plain(tmp_path, code.replace("MODULE", "tensorflow")) == 0
+    subprocess.run([sys.executable, "-c", code.replace("MODULE", "tf1sessions.runtime")], check=True, timeout=60)
+
+
 def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     assert plain(tmp_path, "import threading; threading.Event().wait()", 0.5) is None
 

@@ -87,7 +87,7 @@ class _Reached:
             self._function(name, binder)
         elif self._scope(binder) not in (self._unit.node, self._file.tree) or (binder, False) in self._seen:
             return
-        elif self._kinds.of(name, self._unit.scope) is Kind.STATIC:
+        elif self._kinds.of(name, self._unit.scope) is Kind.STATIC or name.id not in self._unit.computed:
             self._seen.add((binder, False))
             for value in self._values(binder):
                 self._built(name, value)

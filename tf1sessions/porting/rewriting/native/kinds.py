@@ -13,7 +13,7 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 
 from ....source.uses import FileUses, bodies
-from ..requests.graph_code import own_nodes
+from ..requests.graph_code import defaults, own_nodes
 
 __all__ = [
     "CHANGING",
@@ -468,7 +468,8 @@ class Kinds:
             arguments, named: The kinds of the arguments of a call, by position and by name.
         """
         names = [each.arg for each in [*function.args.posonlyargs, *function.args.args]]
-        scope: Scope = dict(zip(names, arguments, strict=False)) | dict(named or {})
+        scope = self._defaults(function, self.module)
+        scope |= dict(zip(names, arguments, strict=False)) | dict(named or {})
         if function.args.vararg is not None:
             scope[function.args.vararg.arg] = _container(max(arguments[len(names) :], default=Kind.STATIC))
         if function.args.kwarg is not None:
@@ -478,12 +479,16 @@ class Kinds:
         key = function, tuple(sorted(scope.items()))
         if key not in self._calls:
             self._calls[key] = max(scope.values(), default=Kind.STATIC)  # of a function that calls itself
-            result = Kind.STATIC
+            result = self._join(function.decorator_list, self.module)
             for _ in range(2):  # twice: what a loop binds may be read above
                 for statement in function.body:
                     result = max(result, self.run(statement, scope))
             self._calls[key] = result
         return self._calls[key]
+
+    def _defaults(self, function: Function, scope: Mapping[str, Kind]) -> Scope:
+        """The kinds of the parameters that are given nothing: those of their defaults."""
+        return {parameter.arg: self.of(default, scope) for parameter, default in defaults(function.args)}
 
     def run(self, statement: ast.stmt, scope: Scope) -> Kind:
         """Bind the names of a statement; give the kind of what it returns."""
@@ -514,8 +519,9 @@ class Kinds:
             if reads in (Kind.VARIABLE, Kind.VARIABLES) or names & self._readers:
                 self._readers.add(statement.name)
                 parameters = [each.arg for each in ast.walk(statement.args) if isinstance(each, ast.arg)]
-                inside = {**scope, **dict.fromkeys(parameters, Kind.STATIC)}
-                if any([self.run(each, inside) is Kind.TENSOR for each in statement.body]):
+                inside = {**scope, **dict.fromkeys(parameters, Kind.STATIC), **self._defaults(statement, scope)}
+                kinds = [self.run(each, inside) for each in statement.body]
+                if Kind.TENSOR in (*kinds, self._join(statement.decorator_list, scope)):
                     self._giving.add(statement.name)
             return Kind.STATIC
         for body in bodies(statement):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
-from .kinds import CHANGING, ITERATORS, Kinds, base_names, names_read
+from .kinds import CHANGING, ITERATORS, Kind, Kinds, Scope, base_names, changes_object, names_read
 from .own_nodes import changed_in_place
-from .statements import Item
+from .statements import Item, kind_of
 from .training import METHODS
 from .unit import PLACEHOLDERS, Unit
 
@@ -39,6 +39,58 @@ def check_effects(unit: Unit, moved: Sequence[Item]) -> None:
             _check_calls(unit, function)
             for changed, name in _changes(function):
                 raise NotPossible(changed, f"{function.name}() changes {name!r} while the graph is built")
+    _check_kept(unit)
+
+
+def _check_kept(unit: Unit) -> None:
+    """Refuse functions that put a part of the graph into something that is not theirs: into a list of the module."""
+    names = (each for each in ast.walk(unit.file.tree) if isinstance(each, ast.Name | ast.Attribute))
+    read = {each.id if isinstance(each, ast.Name) else each.attr for each in names if isinstance(each.ctx, ast.Load)}
+    for function in ast.walk(unit.file.tree):
+        if not isinstance(function, ast.FunctionDef) or function.name not in read or _makes_graph(unit, function):
+            continue
+        scope = dict(unit.scope) | dict.fromkeys(_parameters(function), Kind.STATIC)
+        for _ in range(2):  # what a loop binds may be read above
+            for statement in function.body:
+                unit.kinds.run(statement, scope)
+        for changed in [node for node, _ in _changes(function)] + list(_calls_that_keep(unit, function)):
+            if max(_kinds_put(unit, changed, scope), default=Kind.STATIC) >= Kind.VARIABLE:
+                what = f"{function.name}() puts a part of the graph somewhere, and does not return it"
+                raise NotPossible(changed, what)
+
+
+def _calls_that_keep(unit: Unit, function: ast.FunctionDef) -> Iterator[ast.Call]:
+    """Yield the calls of functions that put something into what is neither theirs nor given to them."""
+    for node in own_nodes(function):
+        called = unit.kinds.functions.get(node.func.id) if _is_plain_call(node) else None  # type: ignore[attr-defined]
+        if isinstance(called, ast.FunctionDef) and {name for _, name in _changes(called)} - _parameters(called):
+            yield node  # type: ignore[misc]
+
+
+def _is_plain_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+
+
+def _kinds_put(unit: Unit, changed: ast.AST, scope: Scope) -> Iterator[Kind]:
+    """The kinds of the values that a node of :func:`_changes` puts somewhere."""
+    if isinstance(changed, ast.Global | ast.Nonlocal):
+        yield from (scope.get(name, Kind.STATIC) for name in changed.names)
+    elif isinstance(changed, ast.Call):
+        yield from (unit.kinds.of(each, scope) for each in [*changed.args, *(one.value for one in changed.keywords)])
+    else:
+        while not isinstance(changed, ast.stmt):
+            changed = unit.file.parents[changed]
+        yield kind_of(unit.kinds, changed, scope)
+
+
+def _makes_graph(unit: Unit, function: ast.FunctionDef) -> bool:
+    """Whether a function has a LegacyGraph of its own."""
+    made = [use.call for use in unit.file.uses if use.symbol == "tf1sessions.porting.LegacyGraph"]
+    return any(function in unit.file.around(each) for each in made if each is not None)
 
 
 def _check_calls(unit: Unit, function: ast.FunctionDef) -> None:
@@ -92,8 +144,24 @@ def _changes(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str]]:
     for node in nodes:
         if isinstance(node, ast.Global | ast.Nonlocal):
             yield node, node.names[0]
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            yield from ((node, name) for name in sorted(base_names(node) - own - {"self"}))
+        elif isinstance(node, ast.Call) and (_sets_attribute(node) or changes_object(node)):
+            target = node.args[0] if _sets_attribute(node) else node.func
+            yield from ((node, name) for name in sorted(_first_name(target) - own - {"self"}))
         else:
             yield from ((node, name) for name in sorted(changed_in_place(node) - own))
+
+
+def _sets_attribute(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "setattr" and bool(call.args)
+
+
+def _first_name(node: ast.expr) -> set[str]:
+    """The name that ``name.setdefault(key, []).append`` begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
 
 
 def is_changed_later(unit: Unit, item: Item, name: str, moved: Sequence[Item]) -> bool:

@@ -13,7 +13,7 @@ from ....source.uses import FileUses
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, refuse_code_in_texts
 from .call_table import ENTRIES
-from .kinds import Kind, Kinds, creates, names_read
+from .kinds import Kind, Kinds, bound_names, creates, is_static_symbol, names_read
 from .statements import Item
 from .variables import collection_key, is_local_list, variable_list, variable_name
 
@@ -199,12 +199,13 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef | ast.If,
     Raises:
         NotPossible: One builds by a class, or by a function inside of a function that makes variables.
     """
-    classes = {each.name: each for each in kinds.file.tree.body if isinstance(each, ast.ClassDef)}
+    classes = {each.name: each for each in ast.walk(kinds.file.tree) if isinstance(each, ast.ClassDef)}
     inner = {each.name: each for each in scope_node.body if isinstance(each, ast.FunctionDef)}
     if isinstance(scope_node, ast.Module):
         inner = {}
     items = list(items)
     computed = {name for item in items if item.kind >= Kind.CONSTANT for name in item.binds} | kinds.placeholders
+    made = {name for item in items if item.kind >= Kind.VARIABLE for name in item.binds}
     _check_methods(kinds, items, classes)
     for item in items:
         if is_dropped(item) and calls_of_program(kinds, item.statement):
@@ -228,7 +229,7 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef | ast.If,
             if name in kinds.classes:
                 if item.kind >= Kind.CONSTANT:
                     raise NotPossible(call, f"The class {name} is given a part of the graph")
-            elif name in classes and any(kinds.symbol(each) for each in ast.walk(classes[name])):
+            elif name in classes and (_has_symbols(kinds, classes[name]) or _free_names(classes[name]) & made):
                 raise NotPossible(call, f"The class {name} builds a part of the graph")
             if name in inner and item.kind >= Kind.CONSTANT and _makes(kinds, inner[name]):
                 raise NotPossible(call, f"{name}(), a function inside of another one, makes variables")
@@ -242,12 +243,33 @@ def _check_methods(kinds: Kinds, items: list[Item], classes: dict[str, ast.Class
     """Refuse calls of methods that read a part of the graph which they are not given."""
     built = {name for item in items if item.kind >= Kind.VARIABLE for name in item.binds} | kinds.placeholders
     own = [each for each in classes.values() if each.name not in kinds.classes]
-    methods = [(one, each.name) for each in own for one in each.body if isinstance(one, ast.FunctionDef)]
-    readers = {one.name: name for one, name in methods if _free_names(one) & built}
-    calls = [each for item in items for each in ast.walk(item.statement) if isinstance(each, ast.Call)]
-    for call in calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr in readers:
-            raise NotPossible(call, f"The class {readers[call.func.attr]} builds a part of the graph")
+    parts = [(name, one, each.name) for each in own for one in each.body for name in bound_names(one)]
+    readers = {name: owner for name, one, owner in parts if _free_names(one) & built}
+    computing = {name: owner for name, one, owner in parts if _computes(kinds, one)} | readers
+    for item in items:
+        named = readers if item.kind is Kind.TENSOR else computing  # what is given a tensor may compute with it
+        for node in ast.walk(item.statement):
+            if (name := _named_attribute(node)) in named:
+                raise NotPossible(node, f"The class {named[name]} builds a part of the graph")
+
+
+def _has_symbols(kinds: Kinds, node: ast.AST) -> bool:
+    return any(kinds.symbol(each) for each in ast.walk(node))
+
+
+def _computes(kinds: Kinds, node: ast.AST) -> bool:
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    symbols = [kinds.symbol(each.func) or "" for each in calls]
+    return any(each.startswith("tf.") and not is_static_symbol(each) for each in symbols)
+
+
+def _named_attribute(node: ast.AST) -> str:
+    """The attribute that a node reads: ``model.loss`` and ``getattr(model, "loss")``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    is_getattr = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr"
+    name = node.args[1] if is_getattr and len(node.args) > 1 else None  # type: ignore[attr-defined]
+    return str(name.value) if isinstance(name, ast.Constant) else ""
 
 
 def is_print(statement: ast.AST) -> bool:

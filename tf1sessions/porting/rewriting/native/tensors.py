@@ -81,7 +81,8 @@ def is_tensor(
             return all(isinstance(each, ast.Lambda) and is_tensor(kinds, each.body, statements) for each in branches)
         if symbol is None:
             return _name(node.func) in given or _is_layer(kinds, node.func, statements)
-        return symbol.startswith(_LIBRARIES) and symbol.rpartition(".")[2] not in _SEVERAL
+        is_nest = ".nest." in symbol
+        return symbol.startswith(_LIBRARIES) and not is_nest and symbol.rpartition(".")[2] not in _SEVERAL
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):  # a metric's update
         symbol = kinds.symbol(node.value.func) or ""
         is_network = symbol.startswith("tf.nn.") and is_tensor(kinds, node.value, statements, given=given)

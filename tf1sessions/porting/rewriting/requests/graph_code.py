@@ -2,7 +2,8 @@
 
 What a function builds is followed by names: a function, a method or a class builds if its code calls TensorFlow, or
 what builds. What is assigned from there is a *graph value*: a tensor, an operation, a variable, or an object that has
-such. Too much may be taken for building: a statement that builds nothing loses nothing inside of ``with legacy:``.
+such; so is a function that builds, where it is a value, as another name may call it later. Too much may be taken for
+building: a statement that builds nothing loses nothing inside of ``with legacy:``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TypeGuard
 
 from ....source.uses import FileUses
 
-__all__ = ["GraphCode", "called_name", "graph_code", "own_nodes"]
+__all__ = ["GraphCode", "called_name", "defaults", "graph_code", "own_nodes"]
 
 #: Names of TensorFlow whose calls build nothing: they work on files, messages and settings.
 _NOT_BUILDING = (
@@ -52,6 +53,10 @@ _SESSIONS = ("tf.Session", "tf.InteractiveSession")
 _MONITORED = ("tf.train.MonitoredTrainingSession", "tf.train.MonitoredSession")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+#: Expressions that are graph values where a part of them is one.
+_OF_PARTS = (
+    ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.NamedExpr | ast.Subscript | ast.List | ast.Tuple | ast.Set | ast.Starred
+)
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -119,6 +124,7 @@ class GraphCode:
             for each in ast.walk(file.tree)
             for name, node in _named_functions(each)
         ]
+        self._methods: set[str] = set()  # names of those methods that build
         self._properties = {name for _, name, node in functions if any(map(_is_property, node.decorator_list))}
         for file in files:
             self._note_sessions(file)
@@ -192,10 +198,11 @@ class GraphCode:
 
     def _note(self, file: FileUses, name: str, function: Function) -> None:
         body = [node for statement in function.body for node in own_nodes(statement)]
+        given = [*(node.value for node in body if isinstance(node, ast.Return | ast.Yield)), *function.decorator_list]
         if any(self._runs(file, node) for node in body):
             self.requesters.add(name)
             self.builders.discard(name)
-        elif any(self._node_builds(file, node) for node in body):
+        elif any(self._node_builds(file, node) for node in body) or any(self.is_value(file, node) for node in given):
             self.builders.add(name)
 
     def _note_classes(self, file: FileUses) -> None:
@@ -206,8 +213,14 @@ class GraphCode:
                 if bases & self.requesters:
                     self.requesters.add(node.name)
                     self.builders.discard(node.name)
-                elif bases & self.builders:
+                elif bases & self.builders or self._is_building_class(file, node):
                     self.builders.add(node.name)
+                self._methods |= {each.name for each in node.body if isinstance(each, Function)} & self.builders
+
+    def _is_building_class(self, file: FileUses, node: ast.ClassDef) -> bool:
+        """Whether a class has what builds, and nothing that runs a session: so may its objects, by ``a * b``, too."""
+        names = {each.name for each in node.body if isinstance(each, Function)}
+        return not names & self.requesters and any(self._node_builds(file, each) for each in ast.walk(node))
 
     def _note_values(self, file: FileUses) -> None:
         self._note_imported_values(file)
@@ -215,15 +228,19 @@ class GraphCode:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
                 if any(self._node_builds(file, each) for each in ast.walk(node.value.body)):
                     self.builders |= {name for target in node.targets if (name := _last_name(target))}
-            elif isinstance(node, ast.Assign) and self.is_value(file, node.value):
+            if isinstance(node, ast.Assign) and self.is_value(file, node.value):
                 for target in node.targets:
                     self._bind(file, target)
-            elif isinstance(node, ast.AnnAssign | ast.AugAssign) and self.is_value(file, node.value):
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and self.is_value(file, node.value):
                 self._bind(file, node.target)
             elif isinstance(node, ast.withitem) and self.is_value(file, node.context_expr):
                 self._bind(file, node.optional_vars)
             elif isinstance(node, ast.For | ast.comprehension) and self.is_value(file, node.iter):
                 self._bind(file, node.target)
+            elif isinstance(node, ast.arguments):
+                for parameter, default in defaults(node):
+                    if self.is_value(file, default):
+                        self.values[self._scopes[parameter]].add(parameter.arg)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING:
                 if any(self.is_value(file, each) for each in [*node.args, *(each.value for each in node.keywords)]):
                     self._bind(file, node.func.value)
@@ -251,6 +268,8 @@ class GraphCode:
     def _bind(self, file: FileUses, target: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
             self.values[self.scope_of(target)].add(target.id)
+            if isinstance(file.parents.get(file.parents[target]), ast.ClassDef):
+                self.attributes.add(target.id)
         elif isinstance(target, ast.Attribute):
             self.attributes.add(target.attr)
         elif isinstance(target, ast.Tuple | ast.List):
@@ -320,20 +339,16 @@ class GraphCode:
             return False
         if isinstance(node, ast.Name):
             is_library = self.symbol(file, node) is not None and node.id not in self._imported[file]
-            return node.id in self.values[self.scope_of(node)] and not is_library
+            return (node.id in self.values[self.scope_of(node)] and not is_library) or self._is_builder(node)
+        if isinstance(node, ast.Lambda):
+            return self.builds(file, node.body)
         if isinstance(node, ast.Attribute):
             if self.symbol(file, node) is not None:
                 return self._is_of_module(file, node)
-            return node.attr in self.attributes or self.is_value(file, node.value)
+            is_known = node.attr in self.attributes or node.attr in self._methods
+            return is_known or self.is_value(file, node.value)
         if isinstance(node, ast.Call):
-            keeps = isinstance(node.func, ast.Name) and node.func.id in _KEEPING
-            if (
-                isinstance(node.func, ast.Attribute)
-                and node.func.attr in _PARTS
-                and self.is_value(file, node.func.value)
-            ):
-                return True
-            return (keeps and any(self.is_value(file, each) for each in node.args)) or self._node_builds(file, node)
+            return self._keeps_value(file, node) or self._node_builds(file, node)
         if isinstance(node, _COMPREHENSIONS):
             elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
             return self.builds(file, node) or any(self.is_value(file, each) for each in elements)
@@ -341,9 +356,22 @@ class GraphCode:
             return any(self.is_value(file, each) for each in node.values)
         if isinstance(node, ast.IfExp):
             return self.is_value(file, node.body) or self.is_value(file, node.orelse)
-        if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.List | ast.Tuple | ast.Set | ast.Starred):
+        if isinstance(node, _OF_PARTS):
             return any(self.is_value(file, child) for child in ast.iter_child_nodes(node))
         return False
+
+    def _keeps_value(self, file: FileUses, node: ast.Call) -> bool:
+        """Whether a call gives a list, a part of a dict, or a function, with a graph value that it is given."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _PARTS:
+            return self.is_value(file, node.func.value)
+        keeps = isinstance(node.func, ast.Name) and node.func.id in _KEEPING
+        given = [*node.args, *(each.value for each in node.keywords)]
+        is_partial = self.symbol(file, node.func) == "functools.partial"
+        return (keeps or is_partial) and any(self.is_value(file, each) for each in given)
+
+    def _is_builder(self, name: ast.Name) -> bool:
+        """Whether a name is that of a function that builds, which may be called by another name later."""
+        return name.id in self.builders and name.id not in self._bound[self.scope_of(name)]
 
     def builds(self, file: FileUses, node: ast.AST) -> bool:
         """Whether a statement or an expression adds to the graph, what requests fetch left out."""
@@ -355,6 +383,22 @@ class GraphCode:
             if not self.is_request(file, each):
                 stack += [child for child in ast.iter_child_nodes(each) if not isinstance(child, _INNER)]
         return False
+
+    def defined_with(self, file: FileUses, node: ast.stmt) -> ast.Name | None:
+        """A graph value that a definition reads when it is executed: in a class, or as the default of a parameter."""
+        stack: list[ast.AST | None] = [node]
+        while stack:
+            each = stack.pop()
+            if isinstance(each, ast.Name):
+                if isinstance(each.ctx, ast.Load) and self.is_value(file, each) and not self._is_builder(each):
+                    return each
+            elif isinstance(each, Function | ast.Lambda):
+                stack += [*each.args.defaults, *each.args.kw_defaults]
+            elif isinstance(each, ast.ClassDef):
+                stack += each.body
+            elif each is not None:
+                stack += ast.iter_child_nodes(each)
+        return None
 
     def calls(self, node: ast.AST) -> bool:
         """Whether an expression calls something: written out, or as a property of the program."""
@@ -405,6 +449,11 @@ class GraphCode:
             return self.is_value(file, node.target) or self.is_value(file, node.value)
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load) and self.is_value(file, node.value)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):  # another name for a method
+            return node.value.attr in self._methods and self.symbol(file, node.value) is None
+        if isinstance(node, ast.Attribute):
+            is_property = node.attr in self._properties and node.attr in self.builders
+            return is_property and isinstance(node.ctx, ast.Load)
         if not isinstance(node, ast.Call) or self.is_request(file, node):
             return False
         symbol = self.symbol(file, node.func)
@@ -416,9 +465,7 @@ class GraphCode:
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
         if any(isinstance(each, ast.Lambda) and self.builds(file, each.body) for each in given):
             return True  # map(lambda i: tf.constant(i), range(3)), which calls it here
-        if called in ("map", "reduce") and any(
-            isinstance(each, ast.Name) and each.id in self.builders for each in given
-        ):
+        if called in ("map", "reduce") and self.is_value(file, given[0] if given else None):
             return True
         is_method = isinstance(node.func, ast.Attribute) and self.is_value(file, node.func.value)
         if called in ("map", "filter") and is_method:  # of a data set
@@ -429,11 +476,20 @@ class GraphCode:
             return False
         if called in self.builders:
             return True
-        if is_method:
+        if is_method or self._calls_value(file, node.func):
             return True
-        if symbol is not None:  # of another library: np.zeros(x)
-            return False
-        return any(self.is_value(file, each) for each in given)
+        if symbol is not None:  # of another library: np.zeros(x), itertools.starmap(build, sizes)
+            return any(isinstance(each, ast.Name) and self._is_builder(each) for each in given)
+        return any(self.is_value(file, each) for each in given if not isinstance(each, ast.Lambda))
+
+    def _calls_value(self, file: FileUses, function: ast.expr) -> bool:
+        """Whether what is called is a function that builds, by another name or in a list: ``blocks[0]()``."""
+        if isinstance(function, ast.Attribute):
+            return function.attr in self.attributes
+        if isinstance(function, ast.Call) and called_name(function) == "getattr":
+            name = function.args[1] if len(function.args) > 1 else None
+            return not isinstance(name, ast.Constant) or name.value in self._methods
+        return self.is_value(file, function)
 
 
 def _named_functions(node: ast.AST) -> Iterator[tuple[str, Function]]:
@@ -445,6 +501,13 @@ def _named_functions(node: ast.AST) -> Iterator[tuple[str, Function]]:
         for each in node.body:
             if isinstance(each, ast.FunctionDef) and each.name == "__init__":
                 yield node.name, each
+
+
+def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    """Yield the parameters of a function that have a default, with that."""
+    parameters = [*arguments.posonlyargs, *arguments.args]
+    yield from zip(reversed(parameters), reversed(arguments.defaults), strict=False)
+    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
 
 
 def _is_property(decorator: ast.expr) -> bool:

@@ -310,6 +310,8 @@ class _ScopePlan:
             if isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or self.plan.is_masked(statement):
                 self._close(group)
                 group, others = [], []
+                if (value := self.code.defined_with(self.file, statement)) is not None:
+                    raise NotPossible(value, "A definition reads a part of the graph when it is executed")
             elif self._has_to_change(statement):
                 self._refuse_shared_line(statements, statement)
                 before, self._between, group, others = group, others, [], []
