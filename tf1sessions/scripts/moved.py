@@ -26,9 +26,14 @@ __all__ = [
     "exists",
     "gone",
     "has_names",
+    "ignore",
     "is_package",
     "keras_module",
+    "matrix",
     "modules",
+    "scalar",
+    "start_profiler_server",
+    "vector",
 ]
 
 _PYTHON = "tensorflow.python"
@@ -36,15 +41,15 @@ _KERAS = "tf_keras.src"
 _OURS = "tf1sessions.scripts."
 
 
-def _scalar() -> Any:
+def scalar() -> Any:
     return _shape([])
 
 
-def _vector(length: Any) -> Any:
+def vector(length: Any) -> Any:
     return _shape([length])
 
 
-def _matrix(rows: Any, columns: Any) -> Any:
+def matrix(rows: Any, columns: Any) -> Any:
     return _shape([rows, columns])
 
 
@@ -52,23 +57,23 @@ def _shape(dimensions: list[Any]) -> Any:
     return sys.modules["tensorflow"].TensorShape(dimensions)
 
 
-def _ignore(*_: Any, **__: Any) -> Any:
+def ignore(*_: Any, **__: Any) -> Any:
     """A registration that TensorFlow does not need any more, also as a decorator."""
     return lambda function: function
 
 
-def _start_profiler_server(port: int) -> None:
+def start_profiler_server(port: int) -> None:
     """Starts the server from which TensorBoard fetches profiles."""
     real: Any = sys.modules["tensorflow"].compat.v2
     real.profiler.experimental.server.start(port)
 
 
 _MADE = {
-    "=ignore": _ignore,
-    "=matrix": _matrix,
-    "=scalar": _scalar,
-    "=start_profiler_server": _start_profiler_server,
-    "=vector": _vector,
+    "=ignore": ignore,
+    "=matrix": matrix,
+    "=scalar": scalar,
+    "=start_profiler_server": start_profiler_server,
+    "=vector": vector,
 }
 
 

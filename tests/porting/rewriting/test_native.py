@@ -17,8 +17,7 @@ from pages import NOTES, blocks
 from porting_support import after, ported, remarks
 from support import ROOT
 
-from tf1sessions.porting.rewriting import printed
-from tf1sessions.porting.rewriting.native import refusals
+from tf1sessions.porting.rewriting import printed, unported
 from tf1sessions.porting.rewriting.native.kinds import Kind, Kinds
 from tf1sessions.porting.rewriting.native.small_steps import SMALL_STEPS
 from tf1sessions.porting.rewriting.native.tidying import tidied, without_unused_imports
@@ -736,7 +735,7 @@ def test_a_module_that_is_not_ported_with_a_file(tmp_path, line: str, beside: st
     path.write_text("" if "without" in line else "import tensorflow as tf\n\ndef model(x):\n    return x\n")
     text = f"import tensorflow as tf\n{line}\n{GRAPH}{RUN}print(model(2))\n"
     (file,) = port([SourceText(tmp_path / "train.py", "train.py", text)], "native")[-1].files
-    module = line.split()[1]
+    module = beside.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     what = f"It imports {module}, which uses TensorFlow and is none of the files to port, so this program keeps its"
     found = [note.what for note in file.notes if note.kind == "by hand"]
     assert found == ([f"{what} LegacyGraph."] if is_kept else [])
@@ -751,7 +750,7 @@ def test_a_module_beside_a_file_that_cannot_be_read(tmp_path, monkeypatch, place
         path.write_text("")
         os.truncate(path, files.LARGEST + 1)
     elif place == "no permission":
-        monkeypatch.setattr(refusals, "read_whole", refuse)
+        monkeypatch.setattr(unported, "read_whole", refuse)
         path.write_text("")
     else:
         {"folder": path.mkdir, "pipe": lambda: os.mkfifo(path), "gone": lambda: path.symlink_to("nothing")}[place]()

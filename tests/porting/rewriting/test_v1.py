@@ -125,6 +125,11 @@ CASES = {
         TF + "from tensorflow.python.util import nest\nnest.is_sequence(nest.flatten(x))\n",
         V1 + "from tensorflow.python.util import nest\nnest.is_nested(nest.flatten(x))\n",
     ),
+    "shapes of so many dimensions": (
+        TF + "from tensorflow.python.framework import tensor_shape as s\nf(s.scalar(), s.matrix(2, None))\n",
+        V1 + "from tensorflow.python.framework import tensor_shape as s\n"
+        "f(tf.TensorShape([]), tf.TensorShape([2, None]))\n",
+    ),
     # before TensorFlow 1.0
     "names that left with 1.0": (
         TF + "f = tf.sub\nw = tf.train.SummaryWriter(d, g)\ntf.scalar_summary('loss', tf.mul(a, b))\n",
@@ -345,3 +350,18 @@ _BOUND_AGAIN = {
 def test_a_name_that_is_bound_again_gets_one_switch(statement: str, step: str) -> None:
     found = porting_support.after(TF + statement + "tf.Session()\n", step)
     assert found.count("disable_v2_behavior()") == 1
+
+
+def test_a_module_beside_the_file_that_is_not_ported_is_named(tmp_path: Path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "utils.py").write_text(TF)
+    (tmp_path / "lib" / "names.py").write_text("A = 1\n")
+    text = TF + "from lib.utils import *\nfrom lib import names, utils\nprint(tf.Session())\n"
+    main = SourceText(tmp_path / "main.py", "main.py", text)
+    found = port([main], "v1")[-1].files[0].notes
+    notes = [(note.what, note.kind, note.place.line) for note in found if note.kind != "change"]
+    what = "uses TensorFlow and is none of the files to port: name its file too, or the folder."
+    assert notes == [(f"lib.utils {what}", "good to know", 2)]
+    utils = SourceText(tmp_path / "lib" / "utils.py", "lib/utils.py", TF)
+    files = port([main, utils], "v1")[-1].files
+    assert not [note for file in files for note in file.notes if note.kind != "change"]

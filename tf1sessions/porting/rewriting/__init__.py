@@ -22,6 +22,7 @@ Files::
     rules/           a rule a file
     descriptions.py  what each rule does, by step
     requirements_files.py   the packages that a project asks for, as the steps need them
+    unported.py      modules of the program that are none of the files to port
     committed.py     what git could not give back of the files that are to be written
     writing.py       all files of a project written, or none: in place, or as a copy
     replacing.py     the process that renames them, which no kill of the command stops

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import stat
 from collections.abc import Iterable
 
-from ....files import read_whole
-from ....source.files import LARGEST
 from ....source.uses import FileUses
 from ..requests.arguments import arguments
 from ..requests.request import NotPossible, refuse_code_in_texts
+from ..unported import unported_imports
 from .call_table import ENTRIES
 from .kinds import Kind, Kinds, bound_names, creates, is_static_symbol, names_read
 from .statements import Item
@@ -73,9 +71,7 @@ def check_file(file: FileUses, kinds: Kinds) -> None:
     """
     if any(use.name.startswith("tf.") for other in _neighbours(file) for use in other.uses):
         raise NotPossible(file.tree.body[0], "The program uses TensorFlow in several files")
-    for each in file.imports:
-        for module in filter(None, (each.module, each.meaning)):
-            _check_imported(file, module, each.module, each.statement)
+    _check_imported(file)
     refuse_code_in_texts(file)
     for use in file.uses:
         if use.call is not None and _is_local_list(file, kinds, use.call):
@@ -165,25 +161,15 @@ def _neighbours(file: FileUses) -> list[FileUses]:
     return [other for other in others if other.module in _imported(file) or file.module in _imported(other)]
 
 
-def _check_imported(file: FileUses, module: str, shown: str, statement: ast.stmt) -> None:
+def _check_imported(file: FileUses) -> None:
     """Refuse a module beside a file or its package that may use TensorFlow, and is no file of the project."""
-    if module.partition(".")[0] == "tf1sessions":  # what step clean writes, even beside this package
-        return
-    folders = {file.source.path.parent, file.source.path.absolute().parents[file.module.count(".")]}
-    places = [folder.joinpath(*module.split(".")) for folder in folders]
-    for path in (each for place in places for each in (place.with_name(f"{place.name}.py"), place / "__init__.py")):
-        try:
-            is_file = stat.S_ISREG(path.stat().st_mode)
-            if is_file and not any(other.source.path.absolute() == path.absolute() for other in file.siblings):
-                if b"tensorflow" in read_whole(path, LARGEST):
-                    what = f"It imports {shown}, which uses TensorFlow and is none of the files to port"
-                    raise NotPossible(statement, what)
-                return
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            what = f"It imports {shown}, which is none of the files to port and cannot be read: {error.strerror}"
-            raise NotPossible(statement, what) from None
+    unported = next(unported_imports(file), None)
+    if unported is not None:
+        what = f"It imports {unported.module}, which uses TensorFlow and is none of the files to port"
+        if unported.error:
+            shown, error = unported.module, unported.error
+            what = f"It imports {shown}, which is none of the files to port and cannot be read: {error}"
+        raise NotPossible(unported.statement, what)
 
 
 def _imported(file: FileUses) -> set[str]:

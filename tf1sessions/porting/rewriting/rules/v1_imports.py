@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from ....source import symbols
 from ....source.uses import FileUses, ImportedName, Use, canonical, chain_base
 from .. import headers
-from ..rule import Change, Rule
+from ..rule import Change, Remark, Rule
+from ..unported import unported_imports
 from . import clean_arguments
 
 __all__ = ["OTHER_RULES", "RULE", "has_switch", "keras_setting", "needs_keras"]
@@ -30,9 +31,14 @@ _KERAS = (
 _SETTING = 'os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")'
 
 
-def _find(file: FileUses) -> Iterator[Change]:
+def _find(file: FileUses) -> Iterator[Change | Remark]:
     if _is_version_two(file) or _is_native(file):
         return
+    if any(use.name.startswith("tf.") for use in file.uses):
+        seen = {each.module: each for each in reversed(list(unported_imports(file)))}
+        for module, each in seen.items():
+            what = f"{module} uses TensorFlow and is none of the files to port: name its file too, or the folder."
+            yield Remark(each.statement, what, by_hand=False)
     yield from _renamed_imports(file)
     yield from _switch(file)
 

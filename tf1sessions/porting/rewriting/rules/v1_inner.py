@@ -20,6 +20,10 @@ _PUBLIC = {
     "tf_keras.api._v1.keras.__internal__.legacy.rnn_cell": f"{_V1}.nn.rnn_cell",
     "tf_keras.api._v1.keras.__internal__.legacy.layers": f"{_V1}.layers",
 }
+#: Functions that made shapes of so many dimensions, which are their arguments.
+_SHAPES = {
+    f"tensorflow.python.framework.tensor_shape.{name}": n for n, name in enumerate(("scalar", "vector", "matrix"))
+}
 
 
 def _find(file: FileUses) -> Iterator[Change | Remark]:
@@ -28,7 +32,9 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
         if any(_is_inner(each.module) for each in names) and not getattr(statement, "level", 0):
             yield from _import(file, statement, names)
     for use in file.uses:
-        if _is_inner(use.symbol) and use.direct and isinstance(use.node, ast.Attribute):
+        if use.symbol in _SHAPES and use.call is not None and len(use.call.args) == _SHAPES[use.symbol]:
+            yield from _shape(file, use, use.call)
+        elif _is_inner(use.symbol) and use.direct and isinstance(use.node, ast.Attribute):
             yield from _use(file, use)
 
 
@@ -110,6 +116,15 @@ def _use(file: FileUses, use: Use) -> Iterator[Change | Remark]:
         alias = "" if bound == inner else f" as {bound}"
         text, statement = f"{bound}.{last}", f"from {package} import {inner}{alias}"
     yield Change(use.node, f"{use.symbol}: {target}", (file.positions.replace(use.node, text),), (statement,))
+
+
+def _shape(file: FileUses, use: Use, call: ast.Call) -> Iterator[Change]:
+    """``tensor_shape.vector(3)`` is ``tf.TensorShape([3])``."""
+    if has_switch(file):
+        bound = headers.free_name(file, "tf", _V1)
+        text = f"{bound}.TensorShape([{', '.join(map(file.positions.source, call.args))}])"
+        edit = file.positions.replace(call, text)
+        yield Change(call, f"{use.symbol}: tf.TensorShape", (edit,), (f"import {_V1} as {bound}",))
 
 
 RULE = Rule("v1-inner", "Takes names of `tensorflow.python` that moved since 1.15 from where they are.", _find)
