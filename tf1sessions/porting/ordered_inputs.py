@@ -8,13 +8,21 @@ in an order that loops keep.
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
+import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["draw_by_shape", "keep_order", "loop_in_order", "seed_python"]
+from tf1sessions.scripts.after_import import AfterImport
+
+__all__ = ["draw_by_shape", "keep_order", "keras_draws_alone", "loop_in_order", "seed_python"]
+
+#: The modules of Keras 3 and 2 that draw from Python's random, and their name for it.
+_DRAWING_KERAS = (("keras.src.random.seed_generator", "python_random"), ("tf_keras.src.backend", "random"))
 
 #: Random operations with a seed -> those whose numbers a key decides.
 _STATELESS = {
@@ -27,15 +35,54 @@ _PHILOX = 1  # the number of the algorithm: tf.random.Algorithm.PHILOX
 
 
 def seed_python(seed: int) -> None:
-    """Give Python and NumPy a seed, which NumPy takes as well where the program asks it for one by chance."""
-    given = np.random.seed
+    """Give Python and NumPy a seed, which they take as well where the program asks them for one by chance."""
 
-    def seeded(value: Any = None) -> None:
-        given(seed if value is None else value)
+    def with_seed(give: Callable[..., None]) -> Callable[..., None]:
+        def seeded(*given: Any, **named: Any) -> None:
+            if _is_seed(*given, **named):
+                give(*given, **named)
+            else:
+                give(seed)
 
-    np.random.seed = seeded  # type: ignore[assignment]
-    random.seed(seed)
-    np.random.seed()
+        return seeded
+
+    for module in (random, np.random):
+        module.seed = with_seed(module.seed)  # type: ignore[attr-defined]
+        module.seed()
+
+
+def _is_seed(*given: Any, **named: Any) -> bool:
+    """Whether the arguments of ``random.seed`` and ``numpy.random.seed`` give a seed."""
+    return any(each is not None for each in (*given[:1], named.get("a"), named.get("seed")))
+
+
+def keras_draws_alone() -> None:
+    """Have Keras draw its seeds from numbers of its own, until the program gives Python's ``random`` a seed.
+
+    A program that shows one digit by chance, by ``random.randint(0, 9)``, shows the same one with layers of Keras then.
+    Where it gives a seed it gets other numbers with Keras than without. Called before Keras is imported.
+    """
+    give, own = random.seed, random.Random(0)
+    is_alone = True
+
+    def put(module: str, name: str, generator: Any) -> None:
+        if isinstance(getattr(sys.modules.get(module), name, None), types.ModuleType | random.Random):
+            setattr(sys.modules[module], name, generator)
+
+    def put_own(module: str, name: str) -> None:
+        if is_alone:
+            put(module, name, own)
+
+    def seeded(*given: Any, **named: Any) -> None:
+        nonlocal is_alone
+        is_alone = is_alone and not _is_seed(*given, **named)
+        for module, name in _DRAWING_KERAS:
+            put(module, name, own if is_alone else random)
+        give(*given, **named)
+
+    random.seed = seeded
+    for module, name in _DRAWING_KERAS:
+        sys.meta_path.insert(0, AfterImport(module, functools.partial(put_own, module, name)))
 
 
 def keep_order(stack: contextlib.ExitStack, in_runner: Callable[[], None] = lambda: None) -> None:

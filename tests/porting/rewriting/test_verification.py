@@ -365,6 +365,35 @@ def test_the_import_of_tensorflow_draws_no_random_number(tmp_path: Path) -> None
     subprocess.run([sys.executable, "-c", code.replace("MODULE", "tf1sessions.runtime")], check=True, timeout=60)
 
 
+KERAS_DRAWS = """
+import random, sys
+import numpy as np
+from tf1sessions.porting.ordered_inputs import keras_draws_alone, seed_python
+
+seed_python(1)
+keras_draws_alone()
+drawn = random.getstate(), np.random.rand()
+random.seed()
+np.random.seed(None)
+assert drawn == (random.getstate(), np.random.rand())
+import tensorflow as tf
+random.setstate(drawn[0])  # Rich has drawn
+tf.keras.layers.Dense(3)(tf.ones([2, 3]))
+assert drawn[0] == random.getstate()
+random.seed(a=7)
+np.random.seed(seed=7)
+assert random.getstate() == random.Random(7).getstate() and np.random.rand() == np.random.RandomState(7).rand()
+tf.keras.layers.Dense(3)(tf.ones([2, 3]))
+assert random.getstate() != random.Random(7).getstate()
+"""
+
+
+@pytest.mark.parametrize("keras", ["0", "1"])
+def test_keras_draws_alone_until_the_program_gives_a_seed(keras: str) -> None:
+    environment = {**os.environ, "TF_USE_LEGACY_KERAS": keras}
+    subprocess.run([sys.executable, "-c", KERAS_DRAWS], check=True, timeout=60, env=environment)
+
+
 def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     assert plain(tmp_path, "import threading; threading.Event().wait()", 0.5) is None
 

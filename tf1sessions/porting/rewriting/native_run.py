@@ -19,7 +19,7 @@ import numpy as np
 from tf1sessions.porting.replaying import DEFAULT_SEED, recorder
 from tf1sessions.scripts.after_import import AfterImport
 
-from ..ordered_inputs import draw_by_shape, keep_order, seed_python
+from ..ordered_inputs import draw_by_shape, keep_order, keras_draws_alone, seed_python
 
 __all__ = ["GivenValues", "main", "read_values", "write_values"]
 
@@ -51,6 +51,7 @@ def main(wanted: Mapping[str, Any]) -> int:
     sys.argv = [wanted["script"], *wanted["arguments"]]
     sys.path.insert(0, os.path.dirname(os.path.abspath(wanted["script"])))
     seed_python(DEFAULT_SEED)
+    keras_draws_alone()
     values = GivenValues(read_values(wanted["initial"])) if wanted["is_native"] else _NotedValues(wanted["is_nudged"])
     with contextlib.ExitStack() as stack:
         if wanted["in_order"]:
