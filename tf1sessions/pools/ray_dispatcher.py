@@ -159,6 +159,8 @@ class RayDispatcher:
             worker = self._warmest() if self._turn.try_take() else None
             if worker is None or self._queue or self._closing or not self._inbox.empty():
                 return False
+            if not self._connection.has_cluster:
+                return False
             self._send(worker, job)
         except BaseException as error:  # Ctrl-C in this thread: the job may have been sent or not
             self._accounts.submitted(job)
@@ -212,10 +214,12 @@ class RayDispatcher:
                     event = None
                     with contextlib.suppress(queue.Empty):
                         event = self._inbox.get_nowait()
-                if time.monotonic() - looked > _LOOK_SECS:
+                is_there = self._connection.has_cluster
+                if is_there and time.monotonic() - looked > _LOOK_SECS:
                     looked = time.monotonic()
-                    if (self._queue or self._workers) and not self._connection.is_there:
-                        self._on_disconnected()
+                    is_there = self._connection.is_there
+                if (self._queue or self._workers) and not is_there:
+                    self._on_disconnected()
                 self._check_limits()
                 self._assign()
                 news, self._news = self._news, News()
@@ -247,6 +251,8 @@ class RayDispatcher:
             self._send(worker, self._queue.popleft())
         coming = sum(worker.state in ("starting", "checked") for worker in self._workers)
         while len(self._queue) > coming and len(self._workers) < self._options.max_workers:
+            if not self._connection.is_there:  # it would be started in another cluster
+                return self._on_disconnected()
             numbers = {worker.number for worker in self._workers}
             number = next(number for number in range(self._options.max_workers) if number not in numbers)
             try:
