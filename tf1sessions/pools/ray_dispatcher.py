@@ -127,6 +127,7 @@ class RayDispatcher:
     ) -> None:
         self._options, self._node_retries = options, node_retries
         self._connection = connection
+        self._is_disconnected = False
         self._accounts = accounts
         self._start_worker = start_worker
         self._wanted = wanted
@@ -214,7 +215,7 @@ class RayDispatcher:
                     event = None
                     with contextlib.suppress(queue.Empty):
                         event = self._inbox.get_nowait()
-                is_there = self._connection.has_cluster
+                is_there = self._connection.has_cluster and not self._is_disconnected
                 if is_there and time.monotonic() - looked > _LOOK_SECS:
                     looked = time.monotonic()
                     is_there = self._connection.is_there
@@ -395,6 +396,7 @@ class RayDispatcher:
             self._end(job, "failed", error=self._death_error(job, worker, error, "ran"))
 
     def _on_disconnected(self) -> None:
+        self._is_disconnected = True  # for good: what Ray says does not change where its process here was killed
         self._workers.clear()  # Ray has ended them, and a call would connect to some cluster anew
         where = self._options.name
         step = "Do not call ray.shutdown() while a pool is open."
