@@ -375,6 +375,14 @@ def check_z_a_program_that_disconnects() -> None:
     ray.shutdown()
     error = future.exception(DEADLINE)
     assert isinstance(error, ClosedError) and "ray.shutdown()" in str(error), error
+    errors = [pool.submit(os.getpid).exception(DEADLINE)]  # Ray would start a cluster for it
+    assert not ray.is_initialized()
+    ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="error")
+    errors.append(pool.submit(os.getpid).exception(DEADLINE))  # not on a cluster that is not the pool's
+    pool._connection._ids = pool._connection._ids_now()  # as Ray answers where its process here was killed
+    errors.append(pool.submit(os.getpid).exception(DEADLINE))
+    assert [type(each) for each in errors] == [ClosedError] * 3, errors
+    ray.shutdown()
     pool.shutdown()
     wait_for(lambda: not alive(pid), "the worker's end")
     assert not ray.is_initialized()

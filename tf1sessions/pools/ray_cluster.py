@@ -47,15 +47,25 @@ class Connection:
 
     def __init__(self, ray: Any) -> None:
         self.ray = ray
-        self.job_id = ray.get_runtime_context().get_job_id()
+        self._ids = self._ids_now()
         self._open = True
 
     @property
     def is_there(self) -> bool:
         """Whether it is still the same; the program may have called ``ray.shutdown()``, and ``ray.init()`` again."""
         with contextlib.suppress(Exception):
-            return bool(self.ray.is_initialized() and self.ray.get_runtime_context().get_job_id() == self.job_id)
+            return self.has_cluster and self._ids_now() == self._ids
         return False
+
+    def _ids_now(self) -> tuple[str, str]:
+        """Two, since each cluster has the same number for its first job, and each job of one has this node."""
+        context = self.ray.get_runtime_context()
+        return context.get_node_id(), context.get_job_id()
+
+    @property
+    def has_cluster(self) -> bool:
+        """Whether this process is connected to some cluster; if not, a call of an actor's method would start one."""
+        return bool(self.ray.is_initialized())
 
     def note_lost(self, node: str) -> None:
         """Keep the next workers, of all pools, from a node."""

@@ -127,6 +127,7 @@ class RayDispatcher:
     ) -> None:
         self._options, self._node_retries = options, node_retries
         self._connection = connection
+        self._is_disconnected = False
         self._accounts = accounts
         self._start_worker = start_worker
         self._wanted = wanted
@@ -158,6 +159,8 @@ class RayDispatcher:
         try:
             worker = self._warmest() if self._turn.try_take() else None
             if worker is None or self._queue or self._closing or not self._inbox.empty():
+                return False
+            if not self._connection.has_cluster:
                 return False
             self._send(worker, job)
         except BaseException as error:  # Ctrl-C in this thread: the job may have been sent or not
@@ -212,10 +215,12 @@ class RayDispatcher:
                     event = None
                     with contextlib.suppress(queue.Empty):
                         event = self._inbox.get_nowait()
-                if time.monotonic() - looked > _LOOK_SECS:
+                is_there = self._connection.has_cluster and not self._is_disconnected
+                if is_there and time.monotonic() - looked > _LOOK_SECS:
                     looked = time.monotonic()
-                    if (self._queue or self._workers) and not self._connection.is_there:
-                        self._on_disconnected()
+                    is_there = self._connection.is_there
+                if (self._queue or self._workers) and not is_there:
+                    self._on_disconnected()
                 self._check_limits()
                 self._assign()
                 news, self._news = self._news, News()
@@ -247,6 +252,8 @@ class RayDispatcher:
             self._send(worker, self._queue.popleft())
         coming = sum(worker.state in ("starting", "checked") for worker in self._workers)
         while len(self._queue) > coming and len(self._workers) < self._options.max_workers:
+            if not self._connection.is_there:  # it would be started in another cluster
+                return self._on_disconnected()
             numbers = {worker.number for worker in self._workers}
             number = next(number for number in range(self._options.max_workers) if number not in numbers)
             try:
@@ -389,6 +396,7 @@ class RayDispatcher:
             self._end(job, "failed", error=self._death_error(job, worker, error, "ran"))
 
     def _on_disconnected(self) -> None:
+        self._is_disconnected = True  # for good: what Ray says does not change where its process here was killed
         self._workers.clear()  # Ray has ended them, and a call would connect to some cluster anew
         where = self._options.name
         step = "Do not call ray.shutdown() while a pool is open."

@@ -46,6 +46,7 @@ In a script's process; program.py, importer.py and namespace.py run in the fork 
     deprecations.py           TensorFlow's deprecation warnings, beside a job's log
     children.py               processes that the program starts itself
     importer.py               which module an import gives
+    first_import.py           the first import of TensorFlow, for which other threads wait
     after_import.py           what is called when a module was imported, where there is no TF1 face
     contrib_modules.py        tensorflow.contrib and its inner addresses
     estimator_modules.py      tensorflow.estimator and its inner addresses

@@ -36,6 +36,7 @@ from .. import errors
 from ..garbage import collector_paused
 from . import children, horovod_modules, libraries, missing, old_libraries, old_protos, pillow_compat, stdlib_compat
 from .after_import import call_when_usable
+from .first_import import others_wait
 from .jobs import SEEDS
 
 __all__ = ["after_import", "install", "install_fast_path", "installed"]
@@ -46,6 +47,7 @@ _DEFAULTS = {"TF_ENABLE_ONEDNN_OPTS": "0"}
 _lock = threading.RLock()  # protects the installation below; held while sys.meta_path and sys.modules are changed
 _finder: Finder | None = None
 _real: ModuleType | None = None  # the real TensorFlow, once it was imported
+_face: ModuleType | None = None  # the TF1 face, once it was made
 _waiting: list[Callable[[ModuleType], None]] = []
 
 
@@ -63,6 +65,14 @@ class Finder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         top = fullname.partition(".")[0]
+        if fullname == "tensorflow" and _real is not None and _face is not None:
+            return _spec_again(_real, _face)
+        if fullname == "tf_keras" and "tensorflow" not in sys.modules:
+            from . import namespace
+
+            namespace.keras_of_face()  # the face needs it as a whole: TensorFlow comes first
+            loaded = sys.modules["tf_keras"]
+            return _spec(fullname, lambda: loaded)
         if fullname in self._names():
             return libraries.find(fullname, path, _real_tensorflow) if top in old_libraries.LIBRARIES else None
         after = _AFTER.get(fullname)
@@ -115,7 +125,8 @@ class Finder(importlib.abc.MetaPathFinder):
             self._names().discard(name)
         if spec is None or spec.loader is None:
             return spec
-        spec.loader = _LoaderWithCallback(spec.loader, after)
+        kind = _TensorFlowLoader if name == "tensorflow" else _LoaderWithCallback
+        spec.loader = kind(spec.loader, after)
         return spec
 
 
@@ -141,6 +152,14 @@ class _LoaderWithCallback(importlib.abc.Loader):
             self._after(module)
 
 
+class _TensorFlowLoader(_LoaderWithCallback):
+    """Loads TensorFlow, for which other threads wait that import it, until the face has taken its place."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        with others_wait():
+            super().exec_module(module)
+
+
 class _BuiltModule(importlib.abc.Loader):
     """Leaves the module that ``build()`` returns in ``sys.modules``, with its own name and, if it has one, spec."""
 
@@ -161,6 +180,18 @@ def _spec(name: str, build: Callable[[], ModuleType]) -> importlib.machinery.Mod
     return importlib.machinery.ModuleSpec(name, _BuiltModule(build), is_package=True)
 
 
+def _spec_again(real: ModuleType, face: ModuleType) -> importlib.machinery.ModuleSpec:
+    """The spec of a face that is there: it was taken out of ``sys.modules``, or is to be loaded again."""
+
+    def build() -> ModuleType:
+        face.__spec__, face.__loader__ = real.__spec__, real.__loader__  # importlib.reload() has put ours there
+        return face
+
+    spec = _spec("tensorflow", build)
+    spec.submodule_search_locations = list(face.__path__)
+    return spec
+
+
 def _asked_by_find_spec() -> bool:
     """Whether ``importlib.util.find_spec`` asks (None means "not there") and not an import (which may raise)."""
     frame = sys._getframe(2)
@@ -174,11 +205,11 @@ def _real_tensorflow() -> ModuleType:
 
 
 def _after_tensorflow(real: ModuleType) -> None:
-    global _real
+    global _real, _face
     from . import namespace
 
     _real = real
-    face = namespace.build(real)
+    face = _face = namespace.build(real)
     sys.modules["tensorflow"] = face
     with _lock:
         waiting, _waiting[:] = _waiting[:], []
@@ -226,7 +257,8 @@ def installed() -> bool:
 def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
     """Give this process the TF1 face: from now on ``import tensorflow as tf`` is TensorFlow 1.
 
-    Call it first thing, before anything imports TensorFlow. A second call does nothing. It is safe from any thread.
+    Call it first thing, before anything imports TensorFlow. A second call does nothing, but where ``sys.meta_path`` was
+    put back since as it was before: it installs the same again. It is safe from any thread.
 
     Sets ``TF_USE_LEGACY_KERAS`` and, unless it is set already, ``TF_ENABLE_ONEDNN_OPTS=0`` (the same bits as TF1).
 
@@ -246,22 +278,10 @@ def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
         raise errors.ConfigError(f"seeds is {seeds!r}", where="install()", next_step=f"Use one of {', '.join(SEEDS)}.")
     with _lock:
         if _finder is not None:
+            _put_back(_finder)
             return
         real = sys.modules.get("tensorflow")
-        if real is not None and not getattr(real, "_tf_uses_legacy_keras", False):
-            raise errors.UnsupportedEnvironmentError(
-                "tensorflow was imported, with Keras 3, before tf1sessions.scripts.install()",
-                where=str(getattr(real, "__file__", "sys.modules")),
-                next_step="Call install() before the first `import tensorflow`, or start the program with "
-                "TF_USE_LEGACY_KERAS=1 in its environment.",
-            )
-        keras = sys.modules.get("keras")
-        if keras is not None and str(getattr(keras, "__version__", "3")).startswith("3"):
-            raise errors.UnsupportedEnvironmentError(
-                "Keras 3 was imported as `keras` before tf1sessions.scripts.install()",
-                where=str(getattr(keras, "__file__", "sys.modules")),
-                next_step="Call install() before the first `import keras`.",
-            )
+        _refuse_keras_3(real)
         if importlib.util.find_spec("tf_keras") is None:
             raise errors.UnsupportedEnvironmentError(
                 "the package tf_keras (Keras 2) is not installed",
@@ -274,8 +294,9 @@ def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
         stdlib_compat.apply()
         children.install()
         for name, after in _AFTER.items():
-            if name in sys.modules and name != "tensorflow":
-                after(sys.modules[name])
+            module = sys.modules.get(name)  # None is for a host that lets an import fail
+            if module is not None and name != "tensorflow":
+                after(module)
         old_libraries.apply_to_loaded()
         if real is not None:
             _after_tensorflow(real)
@@ -283,6 +304,36 @@ def install(*, fast_path: bool = True, seeds: str = "tf1") -> None:
         sys.meta_path.insert(0, _finder)
         after_import(lambda face: install_fast_path() if fast_path else _guard_forks())
         after_import(lambda face: _count_operations(seeds))
+
+
+def _refuse_keras_3(real: ModuleType | None) -> None:
+    if real is not None and not getattr(real, "_tf_uses_legacy_keras", False):
+        raise errors.UnsupportedEnvironmentError(
+            "tensorflow was imported, with Keras 3, before tf1sessions.scripts.install()",
+            where=str(getattr(real, "__file__", "sys.modules")),
+            next_step="Call install() before the first `import tensorflow`, or start the program with "
+            "TF_USE_LEGACY_KERAS=1 in its environment.",
+        )
+    keras = sys.modules.get("keras")
+    if keras is not None and str(getattr(keras, "__version__", "3")).startswith("3"):
+        raise errors.UnsupportedEnvironmentError(
+            "Keras 3 was imported as `keras` before tf1sessions.scripts.install()",
+            where=str(getattr(keras, "__file__", "sys.modules")),
+            next_step="Call install() before the first `import keras`.",
+        )
+
+
+def _put_back(finder: Finder) -> None:
+    """Put back what was taken out since, as a test runner does that leaves ``sys.meta_path`` as it was."""
+    if finder in sys.meta_path:
+        return
+    found = sys.modules.get("tensorflow")
+    if found is not None and _face is None:  # imported without the Finder
+        _refuse_keras_3(found)
+        _after_tensorflow(found)
+    elif found is not None and found is _real and _face is not None:
+        sys.modules["tensorflow"] = _face
+    sys.meta_path.insert(0, finder)
 
 
 def _count_operations(choice: str) -> None:

@@ -46,7 +46,7 @@ from . import (
 )
 from .inner import lost_names, old_flags
 
-__all__ = ["VERSION", "build", "find_module", "is_face"]
+__all__ = ["VERSION", "build", "find_module", "is_face", "keras_of_face"]
 
 VERSION = "1.15.5"  # what old programs compare; the genuine last release of TensorFlow 1
 _KERAS_VERSION = "2.2.4-tf"  # what tf.keras.__version__ was in it
@@ -131,7 +131,7 @@ def build(real: Any) -> ModuleType:
     for name in dir(v1):
         if not (name.startswith("__") and name.endswith("__")) and name not in _HIDDEN:
             setattr(face, name, getattr(v1, name))
-    face.__path__ = list(real.__path__)
+    face.__path__ = [folder for folder in real.__path__ if folder]  # it looks for a part of Keras 3, and has None
     face.__spec__, face.__loader__, face.__file__ = real.__spec__, real.__loader__, real.__file__
     face.__package__ = "tensorflow"
     vars(face).update(
@@ -213,7 +213,7 @@ def _keras() -> Any:
     return keras
 
 
-def _keras_of_face() -> Any:
+def keras_of_face() -> Any:
     """Keras for a program that imports it by its own name, before TensorFlow perhaps, which it is a part of."""
     if "tensorflow" not in sys.modules:
         importlib.import_module("tensorflow")
@@ -330,7 +330,7 @@ def _keras_alone() -> Any:
     """Return ``tf.keras`` by the name and with the release of the package ``keras``, which programs ask for."""
     from .inner import keras_one, keras_package
 
-    keras = _keras_of_face()
+    keras = keras_of_face()
     keras_package.complete(keras)
     keras_one.apply(keras)
     alone: Any = ModuleType("keras", keras.__doc__)
@@ -358,7 +358,7 @@ def _find_keras(name: str, inner: bool = False) -> Callable[[], ModuleType] | No
         inner: Whether the inner modules are preferred to the public ones, as below ``tensorflow.python.keras``.
     """
     if not name:
-        return _InnerKeras if inner else _keras_of_face
+        return _InnerKeras if inner else keras_of_face
     if name == "engine" or name.startswith("engine."):
         sources = [f"{_KERAS}.{part}" for part in ("models", "layers")]
         inside = [module for module in moved.engine_modules(name[len("engine.") :]) if moved.exists(module)]

@@ -102,5 +102,6 @@ def apply_to_loaded() -> None:
     for library in LIBRARIES:
         if library in sys.modules:
             rows = table(library)
-            for name in [name for name in sys.modules if rows.changes(name)]:
-                rows.apply(sys.modules[name])
+            for name, module in list(sys.modules.items()):
+                if module is not None and rows.changes(name):  # None is for a host that lets an import fail
+                    rows.apply(module)
