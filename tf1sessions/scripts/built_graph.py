@@ -83,7 +83,7 @@ def _write(made: Any, graph: Any, target: str, folder: str, values: bool) -> dic
 
 def _put_first(folder: str, at_start: Collection[str]) -> None:
     """Put a folder first on the path, after TensorFlow has found what files in it would hide, such as ``queue.py``."""
-    importlib.import_module("tensorflow")
+    importlib.import_module("tf1sessions.runtime")
     forget_hidden(preloaded(at_start), folder)
     sys.path.insert(0, folder)
 

@@ -63,9 +63,7 @@ _FAILED: pytest.StashKey[bool] = pytest.StashKey()
 _ALARM: pytest.StashKey[Any] = pytest.StashKey()  # what handled SIGALRM before; there while ours does
 _IN_PHASE: pytest.StashKey[bool] = pytest.StashKey()  # whether an error is the test's: in set-up, call and teardown
 _LIMIT: pytest.StashKey[Any] = pytest.StashKey()  # pytest-timeout's settings, where its limit is that of a whole run
-_BEGUN: pytest.StashKey[bool] = (
-    pytest.StashKey()
-)  # whether the test has run: pytest-rerunfailures runs it again
+_BEGUN: pytest.StashKey[bool] = pytest.StashKey()  # whether the test has run: pytest-rerunfailures runs it again
 #: What a test begins without, also when it runs once more.
 _OF_A_RUN: tuple[pytest.StashKey[Any], ...] = (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED, _IN_PHASE)
 
