@@ -100,6 +100,13 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
         raise UsageError(f"path is {name!r}, with a null byte", where="load()", next_step="Give the path of a model.")
     try:
         artifact = _read_at(name if "://" in name else absolute(name, "load()"), tags)
+    except OSError as error:  # such as of a folder that may not be entered
+        raise ModelFileError(
+            f"{error.filename or name} cannot be read: {error.strerror or error}",
+            where="load()",
+            next_step="Check the path and its permissions.",
+            path=name,
+        ) from error
     except tf.errors.OpError as error:
         if "://" not in name:
             raise
