@@ -106,6 +106,17 @@ os.unlink("pid")
 call("fails", "net.py:fails", "o")
 call("no_function", "net.py:buidl", "o")
 report(left=sorted(os.listdir(".")))
+
+pathlib.Path("hides").mkdir()
+pathlib.Path("hides/queue.py").write_text("def width(): return 2")
+pathlib.Path("hides/html.py").write_text("rate = 3.0")
+pathlib.Path("hides/net.py").write_text("""
+import tensorflow as tf, html, queue
+
+def build():
+    return tf.multiply(tf.placeholder(tf.float32, [None, queue.width()], name="x"), html.rate, name="y")
+""")
+call("hides", "hides/net.py:build", "o", "--dry-run")
 '''
 
 
@@ -215,6 +226,12 @@ def test_a_function_that_returns_several_outputs_of_an_operation(calls: dict[str
     code, text, errors = calls["splits"]
     assert (code, errors) == (0, "")
     assert all(f"tensor halves:{index}" in text or f" halves:{index} " in text for index in range(2)), text
+
+
+def test_a_function_beside_namesakes_of_modules_of_python(calls: dict[str, Any]) -> None:
+    """Its file imports what is beside it; TensorFlow, which needs Python's own ``queue``, does not."""
+    code, text, errors = calls["hides"]
+    assert (code, errors) == (0, "") and "from  x  float32  [?, 2]" in text, (text, errors)
 
 
 def test_a_function_that_ends_its_process(calls: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from support import PythonRun
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data" / "models"
 
 _PROGRAM = """
-import os, shutil, sys, zipfile
+import errno, os, shutil, sys, zipfile
 import numpy as np
 import tf1sessions as t1
 from tf1sessions.errors import ModelFileError, Tf1SessionsError
@@ -130,6 +130,12 @@ for size in sorted({*range(1, len(frozen), max(len(frozen) // 60, 1)), len(froze
 report(cut={str(size): end for size, end in cut.items()})
 os.makedirs("locked"); put("locked/model.pb", frozen); os.chmod("locked/model.pb", 0)
 report(locked=reported("locked/model.pb") if os.getuid() else ["ModelFileError", "cannot be read: Permission denied"])
+
+def refuses(path): raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+listdir, os.listdir = os.listdir, refuses  # root may enter any folder
+report(unreadable=reported(os.path.join(GOLDEN, "saved_tags")))
+os.listdir = listdir
 
 # an asset outside of its folder
 saved = parsing.MESSAGES["saved model"]()
@@ -298,6 +304,11 @@ def test_a_file_that_was_cut_off(found: dict[str, Any]) -> None:
     assert set(ends) <= {"ModelFileError", "ModelError", "UsageError", "loaded"}
     assert ends.count("ModelFileError") > 0.8 * len(ends)
     assert found["locked"][0] == "ModelFileError" and "cannot be read" in found["locked"][1]
+
+
+def test_a_folder_that_may_not_be_read(found: dict[str, Any]) -> None:
+    kind, text = found["unreadable"]
+    assert kind == "ModelFileError" and "saved_tags" in text and "cannot be read: Permission denied" in text, text
 
 
 def test_damaged_checkpoints_are_errors_of_the_file(found: dict[str, Any]) -> None:

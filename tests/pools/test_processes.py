@@ -1645,3 +1645,13 @@ def test_wrong_arguments_of_jobs_and_map(pool_of):
         ):
             with pytest.raises(UsageError):
                 call()
+
+
+def test_a_pool_in_a_deleted_folder_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it has taken a server, which nobody would give back."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setattr(processes, "take_server", lambda mode, method: pytest.fail("a server was taken"))
+    with pytest.raises(UsageError, match=r"the current folder was deleted \(from ProcessSessionPool\)"):
+        ProcessSessionPool(1, mode="tf2")

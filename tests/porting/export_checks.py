@@ -267,6 +267,20 @@ def check_inputs_whose_names_become_one_argument() -> None:
         assert function(a_b_2=one, a_b=two, a_b_1=three)["y"].numpy().tolist() == [321.0]
 
 
+def check_an_input_with_a_default_is_none_of_the_signature() -> None:
+    """The loaded object takes it; that the signature has it no more is said."""
+    with folder() as here:
+        with raw.Graph().as_default(), raw.Session() as session:
+            x = v1.placeholder(tf.float32, [None], "x")
+            rate = v1.placeholder_with_default(2.0, [], "rate")
+            raw.saved_model.simple_save(session, str(here / "model"), {"x": x, "rate": rate}, {"y": rate * x})
+        found = converted(here / "model", here / "out")
+        assert any("serving_default does not take rate: " in note for note in found.notes), found.notes
+        loaded = tf.saved_model.load(str(here / "out"))
+        assert loaded.signatures["serving_default"](x=tf.constant([1.0]))["y"].numpy().tolist() == [2.0]
+        assert loaded(x=tf.constant([1.0]), rate=tf.constant(5.0))["y"].numpy().tolist() == [5.0]
+
+
 def check_an_input_whose_name_no_argument_of_a_function_has() -> None:
     def build() -> Any:
         x = v1.placeholder(tf.float32, [None], name="x")

@@ -124,6 +124,23 @@ def check_half_closed_connections() -> None:
         wait_for(lambda: not server._http._server.server_state.connections, "the connections to be closed")
 
 
+def check_requests_before_what_is_none_are_answered() -> None:
+    """One after the other, without an error that the client would take for the first one's answer."""
+    requests = []
+    for value in (b"1.0", b"2.0"):
+        body = b'{"instances": [%s]}' % value
+        head = b"POST /v1/models/half:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+        requests.append(head + body)
+    with serving(half()) as server:
+        for good in (0, 1, 2):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as client:
+                client.sendall(b"".join(requests[:good]) + b"\0 no request\r\n\r\n")
+                came = b"".join(iter(lambda client=client: client.recv(65536), b""))  # type: ignore[misc]
+            assert came.count(b"HTTP/1.1 200 ") == good, came
+            assert came.count(b"HTTP/1.1 400 ") == (good == 0), came
+            assert [number for number in (b"2.5", b"3.0") if number in came] == [b"2.5", b"3.0"][:good], came
+
+
 def check_token() -> None:
     with serving(half(), token="secret-secret-secret") as server:
         assert ask(server, PREDICT, {"instances": [1.0]})[0] == 401

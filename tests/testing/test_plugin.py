@@ -619,6 +619,110 @@ def test_page_shows_every_public_name() -> None:
     assert [name for name in testing.__all__ if not re.search(rf"\btesting\.{name}\b", code)] == []
 
 
+# -- beside other plugins ---------------------------------------------------------------------------------------------
+
+#: pytest-rerunfailures runs a test again within one protocol; pytest-randomly sets seeds in each phase of a test.
+_RERUN = """
+import pytest
+from _pytest.runner import runtestprotocol
+
+
+@pytest.hookimpl
+def pytest_runtest_protocol(item, nextitem):
+    for _ in range(3):
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        if not any(report.failed for report in reports):
+            break
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+_RANDOMLY = """
+import random
+
+
+def pytest_addoption(parser):
+    parser.addoption("--not-reset", dest="randomly_reset_seed", action="store_false", default=True)
+
+
+def pytest_runtest_setup(item):
+    if item.config.getoption("randomly_reset_seed"):
+        random.seed(1)
+
+
+def pytest_runtest_call(item):
+    if item.config.getoption("randomly_reset_seed"):
+        random.seed(2)
+"""
+
+
+@pytest.mark.usefixtures("warm_pytest")
+def test_a_test_that_runs_again_begins_anew(pytester: pytest.Pytester) -> None:
+    """With its seed, and with its limit, which the failure has ended."""
+    pytester.makeconftest(_RERUN)
+    pytester.makepyfile(
+        """
+        import random
+        import threading
+
+        import pytest
+        import tf1sessions as t1
+
+        drawn, hung, failed = [], [], []
+
+        @pytest.mark.tf1(seed=7)
+        def test_seed():
+            drawn.append(random.random())
+            assert len(drawn) == 3
+            assert drawn == [random.Random(7).random()] * 3
+
+        @pytest.mark.tf1(timeout=1)
+        def test_hangs_twice(tf1_session):
+            hung.append(1)
+            if len(hung) < 3:
+                tf1_session.run(t1.tf1.FIFOQueue(1, [t1.tf1.float32]).dequeue())
+
+        @pytest.mark.tf1(timeout=1)
+        def test_fails_and_hangs(tf1_session):
+            failed.append(1)
+            assert len(failed) > 1
+            tf1_session.run(t1.tf1.FIFOQueue(1, [t1.tf1.float32]).dequeue())
+        """
+    )
+    done = run(pytester, "-p", "no:xdist", timeout=60.0)
+    assert done.outcomes == {
+        "test_seed": "passed",
+        "test_hangs_twice": "passed",
+        "test_fails_and_hangs": "failed",
+    }, done.output
+    assert "Timeout" in done.texts["test_fails_and_hangs"]
+
+
+def test_pytest_randomly_sets_no_other_seed(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(_RANDOMLY)
+    pytester.makepyfile(
+        """
+        import random
+        import pytest
+
+        @pytest.fixture
+        def drawn():
+            return random.random()
+
+        @pytest.mark.tf1(seed=7)
+        @pytest.mark.tf1_leaks(reason="none here")
+        def test_own_seed(drawn):
+            own = random.Random(7)
+            assert [drawn, random.random()] == [own.random(), own.random()]
+
+        def test_without_one(drawn):
+            assert [drawn, random.random()] == [random.Random(1).random(), random.Random(2).random()]
+        """
+    )
+    done = run(pytester, "-p", "no:xdist")
+    assert set(done.outcomes.values()) == {"passed"} and len(done.outcomes) == 2, done.output
+
+
 # -- projects that do not use it --------------------------------------------------------------------------------------
 
 

@@ -31,10 +31,11 @@ __all__ = ["convert"]
 #: Not ``python -m``, which looks for modules in the working directory first: anybody may have put some there.
 _BUILD = """
 import sys
+at_start = frozenset(sys.modules)
 sys.path[:] = [entry for entry in sys.path if entry]
 sys.path.append(sys.argv.pop())
 from tf1sessions.scripts.built_graph import main_program
-main_program()
+main_program(at_start)
 """
 
 

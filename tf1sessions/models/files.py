@@ -23,6 +23,7 @@ from tf1sessions.models.parsing import CHECK_SIZE, Content, bytes_fields, parse_
 from tf1sessions.runtime import private, tf
 from tf1sessions.sessions.checkpoint_index import bad_checkpoint, check_index
 from tf1sessions.sessions.checkpoint_paths import folder_pattern, link_plainly, plain_path
+from tf1sessions.sessions.working_folder import absolute
 
 __all__ = [
     "READ_ERRORS",
@@ -98,7 +99,14 @@ def read(path: str | os.PathLike[str], tags: Sequence[str] | None = None) -> Art
     if "\0" in name:
         raise UsageError(f"path is {name!r}, with a null byte", where="load()", next_step="Give the path of a model.")
     try:
-        artifact = _read_at(name if "://" in name else os.path.abspath(name), tags)
+        artifact = _read_at(name if "://" in name else absolute(name, "load()"), tags)
+    except OSError as error:  # such as of a folder that may not be entered
+        raise ModelFileError(
+            f"{error.filename or name} cannot be read: {error.strerror or error}",
+            where="load()",
+            next_step="Check the path and its permissions.",
+            path=name,
+        ) from error
     except tf.errors.OpError as error:
         if "://" not in name:
             raise
@@ -150,7 +158,7 @@ def checkpoint_prefix(path: str | os.PathLike[str]) -> str:
     """
     name = os.fspath(path)
     if "://" not in name:
-        name = os.path.abspath(name)
+        name = absolute(name, "load()")
     if _is_folder(name):
         return _latest_checkpoint(name)
     prefix = re.sub(r"\.(index|meta|data-\d{5}-of-\d{5})$", "", name)

@@ -32,6 +32,7 @@ from tf1sessions.pools.warm_servers import close_servers, environment, make_serv
 from tf1sessions.pools.worker_proxy import WorkerProxy
 from tf1sessions.sessions.division import thread_counts
 from tf1sessions.sessions.machine import usable_cores
+from tf1sessions.sessions.working_folder import absolute, current_folder
 
 __all__ = ["ProcessSessionPool", "close_servers", "make_server"]
 
@@ -141,17 +142,18 @@ class ProcessSessionPool(DispatchedPool):
             server=server,
         )
         self._process = os.getpid()
+        folder = current_folder(name)
         behavior = sys.modules.get("tensorflow.python.tf2")
         payload = {
             "mode": mode,
-            "path": [os.path.abspath(entry) for entry in sys.path],
+            "path": [absolute(entry, name) for entry in sys.path],
             "v1": behavior is not None and not behavior.enabled(),
             "prepare": preparation.code if mode == "tf1" else "",
         }
         setup = Setup(config, initializer, initargs, options.model_arguments, plan, 0)
         self._durations = JobDurations()
         self._server = take_server(mode, method) if server is None else server
-        start_worker = _WorkerStarter(self._server, name, payload, plan, max_workers)
+        start_worker = _WorkerStarter(self._server, name, payload, plan, max_workers, folder)
         on_end = functools.partial(_return_server, self._server, server is None)
         # The dispatcher does not hold the pool: one that is dropped would never be garbage, and its workers would stay.
         self._dispatcher = Dispatcher(options, self._accounts, self._durations, start_worker, setup, on_end)
@@ -176,13 +178,15 @@ class ProcessSessionPool(DispatchedPool):
 
 
 class _WorkerStarter:
-    """Makes a pool's workers, which have the environment and the folder that the process has now."""
+    """Makes a pool's workers, which have the environment that the process has now."""
 
-    def __init__(self, server: WorkerServer, name: str, payload: dict[str, Any], plan: Any, workers: int) -> None:
+    def __init__(
+        self, server: WorkerServer, name: str, payload: dict[str, Any], plan: Any, workers: int, folder: str
+    ) -> None:
         self._server, self._name, self._payload, self._plan = server, name, payload, plan
         self._environment = environment()
         self._threads_of_worker = _thread_counts(workers)
-        self._folder = os.getcwd()
+        self._folder = folder
 
     def __call__(self, number: int) -> WorkerProxy:
         given = self._threads_of_worker if self._plan is None else self._plan.environment(number)

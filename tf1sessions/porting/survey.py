@@ -69,11 +69,16 @@ def survey(source: Source, module: GraphModule, out: str, written: Mapping[str, 
 
 
 def _arguments(signature: str, call: GraphFunction) -> Iterator[str]:
-    """Notes of the inputs that a signature of the SavedModel takes by another name."""
+    """Notes of the inputs that a signature of the SavedModel takes by another name, or not at all."""
     names = argument_names(name for name, spec in call.inputs.items() if not spec.optional)
     others = [f"{name} as {argument}" for name, argument in names.items() if name != argument]
     if others:
         yield f"the signature {signature} takes {', '.join(others)}: it needs names that Python takes for arguments"
+    if kept := [name for name, spec in call.inputs.items() if spec.optional]:
+        yield (
+            f"the signature {signature} does not take {', '.join(kept)}: signatures have no optional inputs; it keeps "
+            "the default, and the loaded object itself takes all"
+        )
 
 
 def _needed(graph_index: GraphIndex, functions: Iterable[GraphFunction]) -> set[str]:

@@ -16,10 +16,11 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ..errors import ScriptUsageError
+from ..pools.hidden_modules import forget_hidden, preloaded
 from . import frames, importer
 
 __all__ = ["GRAPH", "OUTPUTS", "VALUES", "main", "main_program"]
@@ -28,7 +29,7 @@ __all__ = ["GRAPH", "OUTPUTS", "VALUES", "main", "main_program"]
 GRAPH, OUTPUTS, VALUES = "graph.meta", "outputs.json", "values"
 
 
-def main(target: str, folder: str, values: bool) -> None:
+def main(target: str, folder: str, values: bool, at_start: Collection[str]) -> None:
     """Builds and writes a graph.
 
     Args:
@@ -36,12 +37,13 @@ def main(target: str, folder: str, values: bool) -> None:
             model gives: a tensor, or a dict, list or tuple of them; operations among them are train ops.
         folder: Where to. It is there.
         values: Whether the variables are initialized, and their values written too.
+        at_start: The modules that there were when this process began.
 
     Raises:
         ScriptUsageError: There is no such file or function, or it returns something else.
     """
     importer.install()
-    build = _function(target)
+    build = _function(target, at_start)
     from ..runtime import tf
 
     with tf.Graph().as_default() as graph:
@@ -79,11 +81,18 @@ def _write(made: Any, graph: Any, target: str, folder: str, values: bool) -> dic
     return outputs
 
 
-def _function(target: str) -> Callable[[], Any]:
+def _put_first(folder: str, at_start: Collection[str]) -> None:
+    """Put a folder first on the path, after TensorFlow has found what files in it would hide, such as ``queue.py``."""
+    importlib.import_module("tf1sessions.runtime")
+    forget_hidden(preloaded(at_start), folder)
+    sys.path.insert(0, folder)
+
+
+def _function(target: str, at_start: Collection[str]) -> Callable[[], Any]:
     source, _, name = target.rpartition(":")
     if source.endswith(".py"):
         path = os.path.abspath(source)
-        sys.path.insert(0, os.path.dirname(path))
+        _put_first(os.path.dirname(path), at_start)
         spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(path))[0], path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
             raise ScriptUsageError(f"there is no file {source!r}", where="MODEL", next_step="Check the path.")
@@ -91,7 +100,7 @@ def _function(target: str) -> Callable[[], Any]:
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
     else:
-        sys.path.insert(0, os.getcwd())
+        _put_first(os.getcwd(), at_start)
         try:
             module = importlib.import_module(source)
         except ModuleNotFoundError as error:
@@ -169,10 +178,14 @@ def _named(made: Any, name: str = "") -> Iterable[tuple[str, Any]]:
         yield name, made
 
 
-def main_program() -> None:
-    """The program of the process: builds what its arguments name."""
+def main_program(at_start: Collection[str]) -> None:
+    """The program of the process: builds what its arguments name.
+
+    Args:
+        at_start: The modules that there were when the process began.
+    """
     try:
-        main(sys.argv[1], sys.argv[2], values=sys.argv[3] == "values")
+        main(sys.argv[1], sys.argv[2], sys.argv[3] == "values", at_start)
     except ScriptUsageError as wrong:
         print(f"Error: {wrong}", file=sys.stderr)
         sys.exit(2)

@@ -214,6 +214,13 @@ class _TimeLimits(asyncio.Protocol):
             return True
         return False
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request; those that came whole before are answered, and then the connection is closed."""
+        if self._answering() and not self.cycle.more_body:
+            self.cycle.keep_alive = False
+        else:
+            super().send_400_response(msg)  # type: ignore[misc]
+
     def pause_writing(self) -> None:
         super().pause_writing()
         self._wait_for_reader()

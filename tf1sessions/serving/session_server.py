@@ -34,6 +34,7 @@ from tf1sessions.serving.descriptors import above_streams
 from tf1sessions.serving.local_handshake import make_key
 from tf1sessions.serving.session_client import RESTARTS, SessionClient
 from tf1sessions.serving.settings import Limits, models_from
+from tf1sessions.sessions.working_folder import absolute, current_folder
 
 __all__ = ["SessionServer"]
 
@@ -138,7 +139,11 @@ class SessionServer:
                 "folder": self.address,
                 "key": make_key(self.address),
             }
-            whole = {"path": sys.path, "cwd": os.getcwd(), "spec": b"".join(pack(spec, math.inf).stream)}
+            whole = {
+                "path": sys.path,
+                "cwd": current_folder("SessionServer"),
+                "spec": b"".join(pack(spec, math.inf).stream),
+            }
             self._message = pickle.dumps(whole)
             if restart:
                 open(os.path.join(self.address, RESTARTS), "w").close()
@@ -314,4 +319,4 @@ if hasattr(os, "register_at_fork"):
 def _absolute(model: Any) -> Any:
     import dataclasses
 
-    return dataclasses.replace(model, path=os.path.abspath(model.path))
+    return dataclasses.replace(model, path=absolute(model.path, "SessionServer"))

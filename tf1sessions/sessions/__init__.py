@@ -3,6 +3,7 @@
 Files::
 
     machine.py          the cores and the memory that this process may use
+    working_folder.py   paths in full, and the working directory that may have been deleted
     gpus.py             the GPUs: what is free, and which processes hold the rest
     division.py         how workers share them: the arithmetic of a plan
     logical_devices.py  logical devices, and how a graph stays on one

@@ -62,6 +62,8 @@ _SECTIONS: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 _FAILED: pytest.StashKey[bool] = pytest.StashKey()
 _ALARM: pytest.StashKey[Any] = pytest.StashKey()  # what handled SIGALRM before; there while ours does
 _IN_PHASE: pytest.StashKey[bool] = pytest.StashKey()  # whether an error is the test's: in set-up, call and teardown
+_LIMIT: pytest.StashKey[Any] = pytest.StashKey()  # pytest-timeout's settings, where its limit is that of a whole run
+_BEGUN: pytest.StashKey[bool] = pytest.StashKey()  # whether the test has run: pytest-rerunfailures runs it again
 #: What a test begins without, also when it runs once more.
 _OF_A_RUN: tuple[pytest.StashKey[Any], ...] = (_LEAKS, _RACES, _DEADLINE, _SECTIONS, _FAILED, _IN_PHASE)
 
@@ -237,33 +239,51 @@ def _looks_for_leaks(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    for key in _OF_A_RUN:
+    for key in (*_OF_A_RUN, _LIMIT, _BEGUN):
         if key in item.stash:
             del item.stash[key]
     item.config.stash[_ITEM] = item
     if _looks_for_leaks(item) or not _plan(item).names.isdisjoint(NEED_TENSORFLOW):
         importlib.import_module("tf1sessions.runtime")  # here, where no test's time limit runs
-    with _seeded(_plan(item).seed):
+    with contextlib.nullcontext() if _plan(item).seed is None else _random_state_kept(item.config):
         return (yield)
 
 
 @contextlib.contextmanager
-def _seeded(seed: int | None) -> Iterator[None]:
-    if seed is None:
-        yield
-        return
+def _random_state_kept(config: pytest.Config) -> Iterator[None]:
+    """Put back the states of ``random`` and numpy; meanwhile pytest-randomly sets none in the phases of the test."""
     state = random.getstate()
-    random.seed(seed)
     numpy = sys.modules.get("numpy")
     numpy_state = numpy and numpy.random.get_state()
-    if numpy:
-        numpy.random.seed(seed)
+    randomly = getattr(config.option, "randomly_reset_seed", None)
+    if randomly is not None:
+        config.option.randomly_reset_seed = False
     try:
         yield
     finally:
+        if randomly is not None:
+            config.option.randomly_reset_seed = randomly
         random.setstate(state)
         if numpy:
             numpy.random.set_state(numpy_state)
+
+
+def _begin_run(item: pytest.Item) -> None:
+    """Begin a test, or begin it anew: within one protocol pytest-rerunfailures runs a test again that has failed."""
+    if item.stash.get(_BEGUN, False):
+        limit = item.stash.get(_LIMIT, None)
+        if limit is not None:
+            item.ihook.pytest_timeout_cancel_timer(item=item)
+        for key in _OF_A_RUN:
+            if key in item.stash:
+                del item.stash[key]
+        if limit is not None:  # which is set once for all runs, and was ended by the failure
+            item.ihook.pytest_timeout_set_timer(item=item, settings=limit)
+    item.stash[_BEGUN] = True
+    if (seed := _plan(item).seed) is not None:
+        random.seed(seed)
+        if numpy := sys.modules.get("numpy"):
+            numpy.random.seed(seed)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -296,6 +316,7 @@ def _begin_leaks(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    _begin_run(item)
     with _failing_in_time(item):
         return (yield)
 
@@ -435,6 +456,8 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
     pytest_timeout = importlib.import_module("pytest_timeout")
     if not settings.disable_debugger_detection and pytest_timeout.is_debugging():
         return None
+    if not settings.func_only:
+        item.stash[_LIMIT] = settings
     by_signal = settings.method == "signal" and threading.current_thread() is threading.main_thread()
 
     def stuck(text: str) -> None:
