@@ -61,12 +61,17 @@ VALUE_PROGRAMS = {
         def made(function=lambda: tf.reduce_max(w)):
             return function()
 
+        weights = {'w': w}
+
+        def times(value, given=weights, factor=weights['w']):
+            return given['w'] * factor * value
+
         alias, partly = total, functools.partial(total, 2.0)
         table = dict(first=total)
         chosen = None
         chosen = (chosen or total) if len(data) else mean
         numbers = [alias(3.0), partly(), table['first'](), chosen(), three(), made()]
-        numbers += [function() for function in both()] + list(itertools.starmap(total, [(4.0,)]))
+        numbers += [function() for function in both()] + [times(2.0)] + list(itertools.starmap(total, [(4.0,)]))
         nested = tf.contrib.framework.nest.map_structure(total, {'a': 5.0, 'b': 6.0})
         add = tf.assign_add(w, data[0])
         with tf.Session() as sess:

@@ -65,7 +65,7 @@ def test_a_function_that_builds_nothing(line: str):
         "class Net:\n    def square(self, t=x + 1.0):\n        return t\ny = Net().square()",
     ],
 )
-def test_a_definition_that_reads_a_part_of_the_graph_stays(line: str):
+def test_a_definition_that_computes_with_a_part_of_the_graph_stays(line: str):
     text = PROGRAM.replace("LINE", line)
-    assert "A definition reads a part of the graph when it is executed" in remarks(text, "functions")[0]
-    assert "legacy" in after(text.replace("tf.square(x)", "2.0").replace("x + 1.0", "1.0"), "functions")
+    assert "A definition computes with a part of the graph when it is executed" in remarks(text, "functions")[0]
+    assert "legacy" in after(text.replace("tf.square(x)", "x").replace("x + 1.0", "{'a': x}['a']"), "functions")

@@ -385,17 +385,21 @@ class GraphCode:
         return False
 
     def defined_with(self, file: FileUses, node: ast.stmt) -> ast.Name | None:
-        """A graph value that a definition reads when it is executed: in a class, or as the default of a parameter."""
+        """A graph value that a definition computes with when it is executed: in a class, or for a parameter's default.
+
+        ``def f(x, w=weights["a"])`` computes nothing.
+        """
         stack: list[ast.AST | None] = [node]
         while stack:
             each = stack.pop()
-            if isinstance(each, ast.Name):
-                if isinstance(each.ctx, ast.Load) and self.is_value(file, each) and not self._is_builder(each):
-                    return each
-            elif isinstance(each, Function | ast.Lambda):
+            if isinstance(each, Function | ast.Lambda):
                 stack += [*each.args.defaults, *each.args.kw_defaults]
             elif isinstance(each, ast.ClassDef):
                 stack += each.body
+            elif each is not None and self._node_builds(file, each) and not _is_by_key(each):
+                read = [name for name in ast.walk(each) if isinstance(name, ast.Name) and self.is_value(file, name)]
+                if found := [name for name in read if isinstance(name.ctx, ast.Load) and not self._is_builder(name)]:
+                    return found[0]
             elif each is not None:
                 stack += ast.iter_child_nodes(each)
         return None
@@ -508,6 +512,12 @@ def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | Non
     parameters = [*arguments.posonlyargs, *arguments.args]
     yield from zip(reversed(parameters), reversed(arguments.defaults), strict=False)
     yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+
+
+def _is_by_key(node: ast.AST) -> bool:
+    """Whether a node is an element of a dict, by its name: ``weights["a"]``."""
+    key = node.slice if isinstance(node, ast.Subscript) else None
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
 
 
 def _is_property(decorator: ast.expr) -> bool:

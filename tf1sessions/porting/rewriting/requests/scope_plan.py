@@ -311,7 +311,7 @@ class _ScopePlan:
                 self._close(group)
                 group, others = [], []
                 if (value := self.code.defined_with(self.file, statement)) is not None:
-                    raise NotPossible(value, "A definition reads a part of the graph when it is executed")
+                    raise NotPossible(value, "A definition computes with a part of the graph when it is executed")
             elif self._has_to_change(statement):
                 self._refuse_shared_line(statements, statement)
                 before, self._between, group, others = group, others, [], []
