@@ -568,6 +568,24 @@ def test_summaries_have_the_tags_of_tensorflow_1():
         assert f"tf.summary.scalar('{tag}', values['{tag}'], step=step)" in found
 
 
+IMAGES = (
+    f"import tensorflow as tf\n{GRAPH}shown = tf.summary.image('m', tf.reshape(y, [1, 1, 1, 1])GIVEN)\n"
+    "writer = tf.summary.FileWriter('logs')\nwith tf.Session() as sess:\n"
+    "    sess.run(tf.global_variables_initializer())\n    values = sess.run(shown, {x: [[1, 2]]})\n"
+    "    writer.add_summary(values, 3)\n"
+)
+
+
+@pytest.mark.parametrize(("given", "expected"), [("", ""), (", 3", ""), (", max_outputs=1", ", max_outputs=1")])
+def test_how_many_images_a_summary_shows(given: str, expected: str):
+    found = after(IMAGES.replace("GIVEN", given), "native")
+    assert f"tf.summary.image('m', values['m'], step=step{expected})" in found
+
+
+def test_a_number_of_images_that_is_computed_stays():
+    assert "A summary has arguments" in remarks(IMAGES.replace("GIVEN", ", max_outputs=len('ab')"), "native")[0]
+
+
 def test_names_of_layers_and_attributes():
     """Layers of a helper are counted over its calls, those in a scope are not; variables keep the author's names."""
     helper = (

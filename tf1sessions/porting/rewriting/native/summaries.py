@@ -42,6 +42,7 @@ class SummaryCall:
         value: The expression of what it shows.
         names: The names that a statement binds to it.
         scope: What stands before a tag that is computed.
+        options: The text of further arguments.
         loop: The loop over variables that makes one of each; then the value is a variable.
     """
 
@@ -52,6 +53,7 @@ class SummaryCall:
     names: frozenset[str]
     loop: ast.For | None = None
     scope: str = ""
+    options: str = ""
 
     def tag(self, texts: Texts) -> str:
         """The text of its tag."""
@@ -84,20 +86,32 @@ def summary(kinds: Kinds, texts: Texts, item: Item, names: OpNames) -> list[Summ
         if is_in_loop:
             assert isinstance(parent, ast.Expr)
             texts.delete(parent)
-        given = _arguments(call)
-        literal = _literal(texts, names, None if is_in_loop else names.scope(item), given["name"])
         function = (kinds.symbol(call.func) or "").removeprefix("tf.summary.")
+        given = _arguments(call, function)
+        literal = _literal(texts, names, None if is_in_loop else names.scope(item), given["name"])
         bound, around = frozenset(item.binds), loop if is_in_loop else None
         scope = names.scope(item) or ""
-        found.append(SummaryCall(function, given["name"], literal, given["tensor"], bound, around, scope))
+        found.append(
+            SummaryCall(function, given["name"], literal, given["tensor"], bound, around, scope, _options(given))
+        )
     return found
 
 
-def _arguments(call: ast.Call) -> dict[str, ast.expr]:
-    given = {{"values": "tensor"}.get(name, name): value for name, value in arguments(call, ("name", "tensor")).items()}
-    if set(given) - {"collections", "family"} != {"name", "tensor"}:
+def _arguments(call: ast.Call, function: str) -> dict[str, ast.expr]:
+    parameters = ("name", "tensor", "max_outputs") if function == "image" else ("name", "tensor")
+    given = {{"values": "tensor"}.get(name, name): value for name, value in arguments(call, parameters).items()}
+    rest = set(given) - {"collections", "family", "name", "tensor"}
+    if rest - {*parameters} or not {"name", "tensor"} <= set(given):
+        raise NotPossible(call, "A summary has arguments beside its name and its value")
+    if "max_outputs" in given and not isinstance(given["max_outputs"], ast.Constant):
         raise NotPossible(call, "A summary has arguments beside its name and its value")
     return given
+
+
+def _options(given: dict[str, ast.expr]) -> str:
+    """The text of how many images are shown, where it is not three."""
+    most = given.get("max_outputs")
+    return f", max_outputs={most.value!r}" if isinstance(most, ast.Constant) and most.value != 3 else ""
 
 
 def _literal(texts: Texts, names: OpNames, scope: str | None, name: ast.expr) -> str:
@@ -179,7 +193,7 @@ def writing_function(
         if each.loop is not None and each.loop is not loop:
             lines.append(f"for {texts.of(each.loop.target)} in {texts.of(each.loop.iter)}:")
         loop = each.loop
-        line = f"{base}.summary.{each.function}({tag}, {value}, step=step)"
+        line = f"{base}.summary.{each.function}({tag}, {value}, step=step{each.options})"
         lines.append(INDENT + line if loop is not None else line)
     decorators = [f"@{base}.function"] if is_traced else []
     return [
