@@ -60,6 +60,7 @@ class FilePlan:
         indentation: By how much lines are moved.
         module_functions: Names of the functions of requests that the module makes.
         graphs: Names, and attributes of self, that are bound to a LegacyGraph.
+        begun: The statements that begin a session of a graph that may have had one before, and the graph's name.
         makes_default: Whether it makes a LegacyGraph of the default graph.
         makes_when_imported: Whether it does so when it is imported.
         new_graph: What makes a LegacyGraph.
@@ -77,6 +78,7 @@ class FilePlan:
         self.indentation = Indentation(file)
         self.module_functions: set[str] = set()
         self.graphs: set[str] = set()
+        self.begun: list[tuple[ast.stmt, str]] = []
         at_once = [
             node.func.value
             for node in ast.walk(file.tree)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard
 
 from ....source.uses import FileUses, bodies
+from .alive import check_alive
 from .changes import changes, used
 from .file_plan import FilePlan, graph_of_session
 from .graph_code import GraphCode, called_name, own_nodes
@@ -59,6 +60,7 @@ def planned(code: GraphCode, file: FileUses, is_shared: bool = False) -> FilePla
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Call) and code.makes_session(file, node) and not plan.is_gone(node.func):
             raise NotPossible(node, "A session is made in a way that is not known")
+    check_alive(code, file, plan.begun)
     plan.enter_graphs()
     plan.finish()
     return plan
@@ -85,6 +87,11 @@ def _keep_requests(function: ast.Lambda, plan: FilePlan, around: list[_ScopePlan
         if request.session is None and not around[0].is_made:
             raise NotPossible(call, "A function runs a session that it is not given")
         around[0].keep(request)
+
+
+def _is_map(node: ast.AST) -> bool:
+    """Whether it calls a function for each element: ``map(train, rates)``."""
+    return isinstance(node, ast.Call) and called_name(node) in ("map", "starmap")
 
 
 def _is_name(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
@@ -234,7 +241,8 @@ class _ScopePlan:
         for node in inside:
             if (parent := self.file.parents.get(node)) is not None:
                 inside.append(parent)
-        return len(uses) <= 1 and not any(isinstance(node, _LOOPS) for node in inside)
+        again = (*_LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        return len(uses) <= 1 and not any(isinstance(node, again) or _is_map(node) for node in inside)
 
     def _function_name(self, fetches: ast.expr) -> str:
         """A name for the function of a request, which nothing has that the scope sees."""
@@ -486,6 +494,7 @@ class _ScopePlan:
         self._make(group[0] if group else statement)
         if not self._is_first or place is not statement:
             self.plan.put_before(statement, f"{self.legacy}.reset()")
+            self.plan.begun.append((statement, self.legacy))
         self._is_first = False
 
     def _session_assigned(self, statement: ast.Assign, place: ast.stmt, group: list[ast.stmt]) -> None:
