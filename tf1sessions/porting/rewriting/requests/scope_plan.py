@@ -426,6 +426,10 @@ class _ScopePlan:
                 self._listed(statement, header)
         is_loop = isinstance(statement, _LOOPS) or place is not statement
         is_entered = isinstance(statement, ast.With) and self._scope_entered(statement)
+        if isinstance(statement, ast.With) and not self._in_scope:
+            for item in statement.items:
+                if any(self.code.asks_graph(self.file, each) for each in _arguments(item.context_expr)):
+                    raise NotPossible(item.context_expr, "What decides about a block adds to the graph")
         for body in inner:
             self._statements(body, place if is_loop else None)
         self._in_scope &= not is_entered
@@ -784,6 +788,10 @@ class _ScopePlan:
         name = self.legacy if session is None or not self.code.is_session(session) else self.plan.text(session)
         fed = "" if request.feed is None else f", {self.plan.text(request.feed)}"
         self.plan.replace(call, f"{name}.run({self.plan.text(request.fetches)}{fed})")
+
+
+def _arguments(node: ast.expr) -> list[ast.expr]:
+    return [*node.args, *(each.value for each in node.keywords)] if isinstance(node, ast.Call) else []
 
 
 def _last_name(node: ast.AST | None) -> str | None:
