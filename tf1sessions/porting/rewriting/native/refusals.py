@@ -114,8 +114,11 @@ def check_makers(file: FileUses, kinds: Kinds) -> None:
         if creates(use.name) != "variable":
             continue
         parent = file.parents[use.node]
-        is_given = isinstance(parent, ast.Dict | ast.keyword | ast.Assign)
-        if use.call is None and (is_given or (isinstance(parent, ast.Call) and kinds.symbol(parent.func) is not None)):
+        # isinstance(v, tf.Variable): those of version 1 and 2 are of other classes
+        is_given = isinstance(
+            parent, ast.Dict | ast.keyword | ast.Assign | ast.Call | ast.Tuple | ast.List | ast.Compare
+        )
+        if use.call is None and is_given:
             raise NotPossible(use.node, f"{use.name} is handed about")
         function = next(filter(_is_function, file.around(use.node)), None)
         if use.call is not None and function is not None and function not in known:
