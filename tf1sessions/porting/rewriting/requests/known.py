@@ -1,14 +1,14 @@
-"""Requests to the default session of what is not known to be a part of the graph: ``def show(t): print(t.eval())``."""
+"""What may build, or may be a request, as the program runs: ``def show(t): print(t.eval())``."""
 
 from __future__ import annotations
 
 import ast
 
 from ....source.uses import FileUses
-from .graph_code import GraphCode
+from .graph_code import GraphCode, called_name
 from .request import NotPossible
 
-__all__ = ["check_known"]
+__all__ = ["check_known", "is_map", "refuse_built"]
 
 
 def check_known(code: GraphCode, file: FileUses) -> None:
@@ -54,3 +54,21 @@ def _may_be_operation(file: FileUses, code: GraphCode, node: ast.expr) -> bool:
     names = {each.arg for each in given if isinstance(each, ast.arg)}
     names |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
     return node.id in names
+
+
+def refuse_built(code: GraphCode, file: FileUses, statement: ast.With) -> None:
+    """Refuse a ``with`` that gives what it calls a new part of the graph, where no graph is entered.
+
+    Raises:
+        NotPossible: It does.
+    """
+    for item in statement.items:
+        call = item.context_expr
+        given = [*call.args, *(each.value for each in call.keywords)] if isinstance(call, ast.Call) else []
+        if any(code.asks_graph(file, each) for each in given):
+            raise NotPossible(call, "What decides about a block adds to the graph")
+
+
+def is_map(node: ast.AST) -> bool:
+    """Whether it calls a function for each element: ``map(train, rates)``."""
+    return isinstance(node, ast.Call) and called_name(node) in ("map", "starmap")

@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeGuard
 from ....source.uses import FileUses, bodies
 from .alive import check_alive
 from .changes import changes, used
-from .file_plan import FilePlan, graph_of_session
+from .file_plan import FilePlan, graph_of_session, header_end
 from .graph_code import GraphCode, called_name, own_nodes
+from .known import is_map, refuse_built
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
 
@@ -87,11 +88,6 @@ def _keep_requests(function: ast.Lambda, plan: FilePlan, around: list[_ScopePlan
         if request.session is None and not around[0].is_made:
             raise NotPossible(call, "A function runs a session that it is not given")
         around[0].keep(request)
-
-
-def _is_map(node: ast.AST) -> bool:
-    """Whether it calls a function for each element: ``map(train, rates)``."""
-    return isinstance(node, ast.Call) and called_name(node) in ("map", "starmap")
 
 
 def _is_name(node: ast.AST, name: str) -> TypeGuard[ast.Name]:
@@ -242,7 +238,7 @@ class _ScopePlan:
             if (parent := self.file.parents.get(node)) is not None:
                 inside.append(parent)
         again = (*_LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-        return len(uses) <= 1 and not any(isinstance(node, again) or _is_map(node) for node in inside)
+        return len(uses) <= 1 and not any(isinstance(node, again) or is_map(node) for node in inside)
 
     def _function_name(self, fetches: ast.expr) -> str:
         """A name for the function of a request, which nothing has that the scope sees."""
@@ -427,9 +423,7 @@ class _ScopePlan:
         is_loop = isinstance(statement, _LOOPS) or place is not statement
         is_entered = isinstance(statement, ast.With) and self._scope_entered(statement)
         if isinstance(statement, ast.With) and not self._in_scope:
-            for item in statement.items:
-                if any(self.code.asks_graph(self.file, each) for each in _arguments(item.context_expr)):
-                    raise NotPossible(item.context_expr, "What decides about a block adds to the graph")
+            refuse_built(self.code, self.file, statement)
         for body in inner:
             self._statements(body, place if is_loop else None)
         self._in_scope &= not is_entered
@@ -552,7 +546,7 @@ class _ScopePlan:
             self._new_graph(graphs[0], statement)
         if any(self.code.makes_session(self.file, item.context_expr) for item in sessions):
             self._session_begins(statement, place, group)
-        header = _header_end(self.file, statement)
+        header = header_end(self.file, statement)
         self.plan.delete_lines(statement.lineno, header)
         width = first.col_offset - statement.col_offset
         self.plan.indentation.move_out(header + 1, self.plan.end_with_comments(last), width)
@@ -790,10 +784,6 @@ class _ScopePlan:
         self.plan.replace(call, f"{name}.run({self.plan.text(request.fetches)}{fed})")
 
 
-def _arguments(node: ast.expr) -> list[ast.expr]:
-    return [*node.args, *(each.value for each in node.keywords)] if isinstance(node, ast.Call) else []
-
-
 def _last_name(node: ast.AST | None) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
@@ -802,12 +792,3 @@ def _headers(statement: ast.stmt) -> list[ast.AST]:
     """The expressions of a compound statement, outside of its bodies."""
     found = [getattr(statement, field, None) for field in ("test", "iter", "items", "subject")]
     return [each for value in found if value is not None for each in (value if isinstance(value, list) else [value])]
-
-
-def _header_end(file: FileUses, statement: ast.With) -> int:
-    """The last line of ``with ...:``."""
-    last = max((item.optional_vars or item.context_expr).end_lineno or 0 for item in statement.items)
-    lines = file.source.text.splitlines()
-    while last < statement.body[0].lineno - 1 and not lines[last - 1].split("#")[0].rstrip().endswith(":"):
-        last += 1
-    return last
