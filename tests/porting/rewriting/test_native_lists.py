@@ -1,4 +1,4 @@
-"""The step ``native``: lists of variables, whose scope is a regular expression in TensorFlow 1."""
+"""The step ``native``: lists of variables, and objects that have some; a list's scope is a regular expression."""
 
 from __future__ import annotations
 
@@ -68,3 +68,52 @@ def test_the_module_is_imported_where_it_is_not(before: str, wanted: str, count:
 def test_arguments_with_stars_are_refused():
     text = TEXT.replace("LIST", "arguments = ['out']\nvariables = tf.trainable_variables(*arguments)")
     assert "gets its arguments with stars" in remarks(text, "native")[0]
+
+
+HELD = """import functools
+import types
+import tensorflow as tf
+class Params(object):
+    pass
+def build():
+    pass
+w = tf.Variable(2.0)
+p = Params()
+MAKE
+up = w.assign_add(1.0)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(up)
+    print(sess.run(y))
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "p.w = w\ny = p.w * 3.0",
+        "p.w = w\ny = -p.w",
+        "p.w = w\ny = p.w + 1.0",
+        "p.w = w\nz = p.w\ny = z + 1.0",
+        "p = types.SimpleNamespace()\np.w = w\ny = 3.0 - p.w",
+        "build.w = w\ny = build.w * 3.0",
+        "Params.w = w\ny = Params.w * 3.0",
+        "setattr(p, 'w', w)\ny = p.w * 3.0",
+        "several = [w, w]\ny = sum(several)",
+        "a, *several = [w, w, w]\ny = a + sum(several)",
+        "several = [w, w]\ny = functools.reduce(lambda a, b: a + b, several)",
+        "y = abs(w)",
+    ],
+)
+def test_what_is_computed_of_held_variables_is_a_part_of_the_request(made: str):
+    found = after(HELD.replace("MAKE", made), "native")
+    line = next(each for each in found.splitlines() if each.strip().startswith("y = "))
+    assert line.startswith("    ")
+
+
+@pytest.mark.parametrize(
+    "test", ["isinstance(v, tf.Variable)", "type(v) == tf.Variable", "isinstance(v, (tf.Variable,))"]
+)
+def test_the_class_of_variables_is_another_one(test: str):
+    made = f"several = [v for v in [w] if {test}]\ny = tf.add_n(several)"
+    assert any("tf.Variable is handed about" in each for each in remarks(HELD.replace("MAKE", made), "native"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from porting_support import ported
+from porting_support import ported, remarks
 
 from tf1sessions.porting.rewriting.native.late_prints import LATE_PRINT
 
@@ -52,3 +52,36 @@ def test_a_print_in_a_loop_that_computes_is_noted(extra: str):
 def test_what_prints_where_it_did_is_not_noted():
     text = TEXT.replace("y = net(x, helper(2))", "n = helper(2)\ny = tf.layers.dense(x, n)").replace("EXTRA", "")
     assert noted(text) == []
+
+
+ASKED = """import tensorflow as tf
+w = tf.Variable([1.0, 2.0])
+y = w * 2.0
+up = w.assign_add([1.0, 1.0])
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    value = sess.run(y)
+    PRINT
+    print(value)
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print(value, y.shape)",
+        "print(y.get_shape().as_list(), value.sum())",
+        "print('%s %s' % (value, y.shape))",
+        "print(tf.shape(y), value)",
+        "print(list(map(sess.run, [up, w])))",
+    ],
+)
+def test_a_print_of_a_value_and_of_the_graph_keeps_the_graph(line: str):
+    assert any(
+        "A print has a part of the graph, and " in each for each in remarks(ASKED.replace("PRINT", line), "native")
+    )
+
+
+@pytest.mark.parametrize("line", ["print(y)", "print('shape', y.get_shape().as_list(), sep=': ')", "print(type(y), y)"])
+def test_one_of_the_graph_alone_is_left_out(line: str):
+    assert remarks(ASKED.replace("PRINT", line), "native") == []

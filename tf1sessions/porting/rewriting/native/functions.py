@@ -14,7 +14,7 @@ from . import call_sites, grouping, iterators, normalization, purity, slices, wa
 from .effects import check_fetched_effects
 from .kinds import Kind
 from .queues import is_operation_call
-from .refusals import calls_of_program, is_print
+from .refusals import calls_of_program, is_print, other_names
 from .scopes import scope_header
 from .statements import Item, is_any_block
 from .texts import INDENT, indented, with_spaces
@@ -121,6 +121,8 @@ def check_uses(unit: Unit, moved: Sequence[Item]) -> None:
         if not is_print(statement) or calls_of_program(unit.kinds, statement):
             raise NotPossible(name, f"{name.id!r}, which requests compute, is used outside of them")
         assert isinstance(statement, ast.Expr)
+        if other := other_names(unit.kinds, statement, computed):
+            raise NotPossible(name, f"A print has a part of the graph, and {other[0]!r} besides")
         if statement not in unit.replaced:
             unit.replaced[statement] = []
             unit.dropped.append(statement)

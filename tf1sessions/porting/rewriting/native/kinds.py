@@ -206,6 +206,8 @@ def bound_names(node: ast.AST) -> set[str]:
             found |= base_names(each)
         elif isinstance(each, ast.Call) and changes_object(each):
             found |= base_names(each.func)
+        elif isinstance(each, ast.Call) and sets_attribute(each):
+            found |= base_names(each.args[0])
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     for child in ast.walk(node):
@@ -220,6 +222,11 @@ def changes_object(call: ast.Call) -> bool:
     return name in CHANGING or len(call.args) <= _REORDERING.get(name, -1)
 
 
+def sets_attribute(call: ast.Call) -> bool:
+    """Whether it is ``setattr(model, "weights", w)``."""
+    return isinstance(call.func, ast.Name) and call.func.id == "setattr" and len(call.args) > 1
+
+
 def _comprehension_names(node: ast.AST) -> set[str]:
     targets = [each.target for each in ast.walk(node) if isinstance(each, ast.comprehension)]
     return set.union(set(), *map(_all_names, targets))
@@ -232,6 +239,11 @@ def base_names(node: ast.expr) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
+#: Functions that compute with what they are given, or with its parts: builtin ones, and those of other libraries.
+_READING = frozenset(["abs", "divmod", "max", "min", "pow", "round", "sum"])
+_COMPUTING = ("functools.reduce", "itertools.accumulate", "math.", "numpy.", "operator.")
+#: Methods of texts, which variables and lists do not have.
+_OF_TEXTS = frozenset(["endswith", "format", "join", "lower", "replace", "split", "startswith", "strip"])
 #: Methods of moving averages.
 _AVERAGES = {"average": Kind.VARIABLE, "average_name": Kind.STATIC, "variables_to_restore": Kind.VARIABLES}
 
@@ -300,7 +312,8 @@ class Kinds:
             inner = {Kind.VARIABLE: Kind.TENSOR, Kind.VARIABLES: Kind.VARIABLE}.get(value, value)
             return max(inner, self.of(node.slice, scope))
         if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp):
-            return self._computed(ast.iter_child_nodes(node), scope)
+            kind = self._computed(ast.iter_child_nodes(node), scope)
+            return Kind.TENSOR if kind is Kind.VARIABLES and not self._keeps_list(node, scope) else kind
         if isinstance(node, ast.Dict):  # its keys may be placeholders
             return _container(self._join(node.values, scope))
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
@@ -342,6 +355,18 @@ class Kinds:
         kind = self._join(nodes, scope)
         return Kind.TENSOR if kind is Kind.VARIABLE else kind
 
+    def _keeps_list(self, node: ast.expr, scope: Mapping[str, Kind]) -> bool:
+        """Whether an operator on lists of variables reads none: ``params.w``, an attribute, may be a variable."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+            parts = [node.left, node.right]
+            has_list = any(isinstance(each, ast.List | ast.Tuple | ast.ListComp) for each in parts)
+            has_list |= all(self.of(each, scope) and not isinstance(each, ast.Attribute) for each in parts)
+            has_text = any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in parts)
+            return has_text or (has_list and isinstance(node.op, ast.Add))
+        if isinstance(node, ast.BinOp | ast.UnaryOp):
+            return isinstance(node.op, ast.Not)
+        return not (isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE))
+
     def _attribute(self, node: ast.Attribute, scope: Mapping[str, Kind]) -> Kind:
         value = self.of(node.value, scope)
         if node.attr in _SHAPES and (value < Kind.CONSTANT or self.is_placeholder(node.value)):
@@ -374,7 +399,8 @@ class Kinds:
         if symbol is not None and symbol.startswith(("tf.", "tf1sessions.contrib.")):
             return self._operation(symbol, arguments, scope)
         if symbol is not None:
-            return self._computed(arguments, scope)
+            kind = self._computed(arguments, scope)
+            return Kind.TENSOR if kind is Kind.VARIABLES and symbol.startswith(_COMPUTING) else kind
         if isinstance(node.func, ast.Name) and node.func.id in self.requests:
             return Kind.STATIC
         if isinstance(node.func, ast.Name):
@@ -390,7 +416,10 @@ class Kinds:
                 return Kind.TENSOR
             if not hasattr(builtins, node.func.id):  # a lambda, or a function inside of this one
                 return self._computed([node.func, *arguments], scope)
-            return max(self._join([node.func, *arguments], scope), self._mapped(arguments, scope))
+            kind = max(self._join([node.func, *arguments], scope), self._mapped(arguments, scope))
+            if kind in (Kind.VARIABLE, Kind.VARIABLES) and node.func.id in _READING:
+                return Kind.TENSOR
+            return Kind.STATIC if kind is Kind.VARIABLES and node.func.id == "len" else kind
         if isinstance(node.func, ast.Attribute):
             return self._method(node.func, arguments, scope)
         return self._computed([node.func, *arguments], scope)
@@ -431,6 +460,8 @@ class Kinds:
             return Kind.VARIABLE
         if function.attr in ITERATORS:
             return Kind.VARIABLE
+        if function.attr in _OF_TEXTS and value < Kind.CONSTANT:
+            return Kind.STATIC
         if function.attr in _MAKES_TENSOR and value >= Kind.VARIABLE:
             return Kind.TENSOR
         if function.attr in _SHAPES and (value < Kind.CONSTANT or self.is_placeholder(function.value)):
@@ -535,6 +566,9 @@ class Kinds:
             kind = _container(self._join([*call.args, *(each.value for each in call.keywords)], scope))
             for name in base_names(call.func):
                 scope[name] = max(scope.get(name, Kind.STATIC), kind)
+        elif sets_attribute(call):
+            for name in base_names(call.args[0]):
+                scope[name] = max(scope.get(name, Kind.STATIC), _container(self._join(call.args, scope)))
 
     def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):

@@ -15,7 +15,16 @@ from .kinds import Kind, Kinds, bound_names, creates, is_static_symbol, names_re
 from .statements import Item
 from .variables import collection_key, is_local_list, variable_list, variable_name
 
-__all__ = ["DROPPED_PRINT", "calls_of_program", "check_file", "check_items", "check_makers", "is_dropped", "is_print"]
+__all__ = [
+    "DROPPED_PRINT",
+    "calls_of_program",
+    "check_file",
+    "check_items",
+    "check_makers",
+    "is_dropped",
+    "is_print",
+    "other_names",
+]
 
 #: What is said where a print goes.
 DROPPED_PRINT = "It printed a tensor of the graph while that was built; none is there now, so this line is left out."
@@ -105,8 +114,11 @@ def check_makers(file: FileUses, kinds: Kinds) -> None:
         if creates(use.name) != "variable":
             continue
         parent = file.parents[use.node]
-        is_given = isinstance(parent, ast.Dict | ast.keyword | ast.Assign)
-        if use.call is None and (is_given or (isinstance(parent, ast.Call) and kinds.symbol(parent.func) is not None)):
+        # isinstance(v, tf.Variable): those of version 1 and 2 are of other classes
+        is_given = isinstance(
+            parent, ast.Dict | ast.keyword | ast.Assign | ast.Call | ast.Tuple | ast.List | ast.Compare
+        )
+        if use.call is None and is_given:
             raise NotPossible(use.node, f"{use.name} is handed about")
         function = next(filter(_is_function, file.around(use.node)), None)
         if use.call is not None and function is not None and function not in known:
@@ -192,10 +204,13 @@ def check_items(kinds: Kinds, scope_node: ast.Module | ast.FunctionDef | ast.If,
     items = list(items)
     computed = {name for item in items if item.kind >= Kind.CONSTANT for name in item.binds} | kinds.placeholders
     made = {name for item in items if item.kind >= Kind.VARIABLE for name in item.binds}
+    bound = {name for item in items for name in item.binds} | kinds.placeholders | {"self"}
     _check_methods(kinds, items, classes)
     for item in items:
         if is_dropped(item) and calls_of_program(kinds, item.statement):
             raise NotPossible(item.statement, "A function of the program is called to print what it gives")
+        if is_dropped(item) and (other := other_names(kinds, item.statement, bound)):
+            raise NotPossible(item.statement, f"A print has a part of the graph, and {other[0]!r} besides")
         if kinds.classes and "self" in item.binds and item.kind >= Kind.CONSTANT:
             raise NotPossible(item.statement, "An attribute is given a part of the graph in a way that is not known")
         for node in ast.walk(item.statement):
@@ -274,6 +289,14 @@ def calls_of_program(kinds: Kinds, statement: ast.stmt) -> bool:
     calls = [each.func for each in ast.walk(statement) if isinstance(each, ast.Call)]
     names = [each.id for each in calls if isinstance(each, ast.Name) and kinds.symbol(each) is None]
     return not all(hasattr(builtins, name) for name in names)
+
+
+def other_names(kinds: Kinds, statement: ast.stmt, computed: set[str]) -> list[str]:
+    """The names in a print that are no part of the graph: a value that a request gave, or the session."""
+    bound = {each.bound for each in kinds.file.imports} | bound_names(statement) | set(dir(builtins))
+    bound |= {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    bound |= {each.arg for each in ast.walk(statement) if isinstance(each, ast.arg)}
+    return sorted(names_read(statement) - computed - bound)
 
 
 def _free_names(function: ast.AST) -> set[str]:

@@ -6,6 +6,8 @@ Files::
     changes.py      what a statement changes, so that a request after it means another
     request.py      one request: what it fetches and feeds, and what its function is called
     closed.py       requests behind the end of their session
+    alive.py        sessions that are asked again after another one has begun
+    known.py        calls that may build, or may be requests, as the program runs
     arguments.py    the arguments of a call, by the names of its parameters
     file_plan.py    the edits of a file
     scope_plan.py   the statements of a module or a function: blocks that build, and requests

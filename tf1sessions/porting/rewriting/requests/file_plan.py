@@ -15,7 +15,7 @@ from ..indentation import Indentation, lines_in_strings
 from .graph_code import GraphCode
 from .request import NotPossible
 
-__all__ = ["FilePlan", "graph_of_session", "switches"]
+__all__ = ["FilePlan", "graph_of_session", "header_end", "switches"]
 
 #: What takes a session, or makes one -> what takes a LegacyGraph, in our module ``porting``.
 _OURS = {
@@ -60,6 +60,7 @@ class FilePlan:
         indentation: By how much lines are moved.
         module_functions: Names of the functions of requests that the module makes.
         graphs: Names, and attributes of self, that are bound to a LegacyGraph.
+        begun: The statements that begin a session of a graph that may have had one before, and the graph's name.
         makes_default: Whether it makes a LegacyGraph of the default graph.
         makes_when_imported: Whether it does so when it is imported.
         new_graph: What makes a LegacyGraph.
@@ -77,6 +78,7 @@ class FilePlan:
         self.indentation = Indentation(file)
         self.module_functions: set[str] = set()
         self.graphs: set[str] = set()
+        self.begun: list[tuple[ast.stmt, str]] = []
         at_once = [
             node.func.value
             for node in ast.walk(file.tree)
@@ -349,3 +351,12 @@ def _outermost(edits: list[Edit]) -> list[Edit]:
         for one in edits
         if not any(other is not one and other.start <= one.start and one.end <= other.end for other in edits)
     ]
+
+
+def header_end(file: FileUses, statement: ast.With) -> int:
+    """The last line of ``with ...:``."""
+    last = max((item.optional_vars or item.context_expr).end_lineno or 0 for item in statement.items)
+    lines = file.source.text.splitlines()
+    while last < statement.body[0].lineno - 1 and not lines[last - 1].split("#")[0].rstrip().endswith(":"):
+        last += 1
+    return last

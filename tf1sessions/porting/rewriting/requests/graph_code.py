@@ -57,6 +57,8 @@ _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _OF_PARTS = (
     ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.NamedExpr | ast.Subscript | ast.List | ast.Tuple | ast.Set | ast.Starred
 )
+#: How many arguments ``setattr(model, "loss", loss)`` has.
+_SET_ATTRIBUTE = 3
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -124,6 +126,7 @@ class GraphCode:
             for each in ast.walk(file.tree)
             for name, node in _named_functions(each)
         ]
+        self._functions = functions
         self._methods: set[str] = set()  # names of those methods that build
         self._properties = {name for _, name, node in functions if any(map(_is_property, node.decorator_list))}
         for file in files:
@@ -244,6 +247,10 @@ class GraphCode:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING:
                 if any(self.is_value(file, each) for each in [*node.args, *(each.value for each in node.keywords)]):
                     self._bind(file, node.func.value)
+            elif isinstance(node, ast.Call) and called_name(node) == "setattr" and len(node.args) == _SET_ATTRIBUTE:
+                key = node.args[1]
+                if isinstance(key, ast.Constant) and self.is_value(file, node.args[2]):
+                    self.attributes.add(str(key.value))
 
     def _note_imported_values(self, file: FileUses) -> None:
         for imported in file.imports:
@@ -384,15 +391,18 @@ class GraphCode:
                 stack += [child for child in ast.iter_child_nodes(each) if not isinstance(child, _INNER)]
         return False
 
-    def defined_with(self, file: FileUses, node: ast.stmt) -> ast.Name | None:
+    def defined_with(self, file: FileUses, node: ast.stmt) -> ast.expr | None:
         """A graph value that a definition computes with when it is executed: in a class, or for a parameter's default.
 
-        ``def f(x, w=weights["a"])`` computes nothing.
+        ``def f(x, w=weights["a"])`` computes nothing. A decorator does that calls the function, or builds, at once.
         """
         stack: list[ast.AST | None] = [node]
         while stack:
             each = stack.pop()
             if isinstance(each, Function | ast.Lambda):
+                for decorator in getattr(each, "decorator_list", ()):
+                    if self._builds_at_once(decorator):
+                        return decorator  # type: ignore[no-any-return]
                 stack += [*each.args.defaults, *each.args.kw_defaults]
             elif isinstance(each, ast.ClassDef):
                 stack += each.body
@@ -403,6 +413,23 @@ class GraphCode:
             elif each is not None:
                 stack += ast.iter_child_nodes(each)
         return None
+
+    def _builds_at_once(self, decorator: ast.expr) -> bool:
+        """Whether a decorator calls the function that it is given, or builds with another one."""
+        name = _last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        for file, other, function in self._functions:
+            if other != name or other in self._properties:
+                continue
+            inner = [each for each in function.body if isinstance(each, Function)]
+            for each in inner if isinstance(decorator, ast.Call) else [function]:
+                given = {parameter.arg for parameter in ast.walk(each.args) if isinstance(parameter, ast.arg)}
+                nodes = [
+                    one for statement in each.body if not isinstance(statement, _INNER) for one in own_nodes(statement)
+                ]
+                calls = {one.func.id for one in nodes if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
+                if calls & given or any(self._node_builds(file, one) for one in nodes):
+                    return True
+        return False
 
     def calls(self, node: ast.AST) -> bool:
         """Whether an expression calls something: written out, or as a property of the program."""

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard
 
 from ....source.uses import FileUses, bodies
+from .alive import check_alive
 from .changes import changes, used
-from .file_plan import FilePlan, graph_of_session
+from .file_plan import FilePlan, graph_of_session, header_end
 from .graph_code import GraphCode, called_name, own_nodes
+from .known import is_map, refuse_built
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
 
@@ -59,6 +61,7 @@ def planned(code: GraphCode, file: FileUses, is_shared: bool = False) -> FilePla
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Call) and code.makes_session(file, node) and not plan.is_gone(node.func):
             raise NotPossible(node, "A session is made in a way that is not known")
+    check_alive(code, file, plan.begun)
     plan.enter_graphs()
     plan.finish()
     return plan
@@ -234,7 +237,8 @@ class _ScopePlan:
         for node in inside:
             if (parent := self.file.parents.get(node)) is not None:
                 inside.append(parent)
-        return len(uses) <= 1 and not any(isinstance(node, _LOOPS) for node in inside)
+        again = (*_LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        return len(uses) <= 1 and not any(isinstance(node, again) or is_map(node) for node in inside)
 
     def _function_name(self, fetches: ast.expr) -> str:
         """A name for the function of a request, which nothing has that the scope sees."""
@@ -418,6 +422,8 @@ class _ScopePlan:
                 self._listed(statement, header)
         is_loop = isinstance(statement, _LOOPS) or place is not statement
         is_entered = isinstance(statement, ast.With) and self._scope_entered(statement)
+        if isinstance(statement, ast.With) and not self._in_scope:
+            refuse_built(self.code, self.file, statement)
         for body in inner:
             self._statements(body, place if is_loop else None)
         self._in_scope &= not is_entered
@@ -486,6 +492,7 @@ class _ScopePlan:
         self._make(group[0] if group else statement)
         if not self._is_first or place is not statement:
             self.plan.put_before(statement, f"{self.legacy}.reset()")
+            self.plan.begun.append((statement, self.legacy))
         self._is_first = False
 
     def _session_assigned(self, statement: ast.Assign, place: ast.stmt, group: list[ast.stmt]) -> None:
@@ -539,7 +546,7 @@ class _ScopePlan:
             self._new_graph(graphs[0], statement)
         if any(self.code.makes_session(self.file, item.context_expr) for item in sessions):
             self._session_begins(statement, place, group)
-        header = _header_end(self.file, statement)
+        header = header_end(self.file, statement)
         self.plan.delete_lines(statement.lineno, header)
         width = first.col_offset - statement.col_offset
         self.plan.indentation.move_out(header + 1, self.plan.end_with_comments(last), width)
@@ -785,12 +792,3 @@ def _headers(statement: ast.stmt) -> list[ast.AST]:
     """The expressions of a compound statement, outside of its bodies."""
     found = [getattr(statement, field, None) for field in ("test", "iter", "items", "subject")]
     return [each for value in found if value is not None for each in (value if isinstance(value, list) else [value])]
-
-
-def _header_end(file: FileUses, statement: ast.With) -> int:
-    """The last line of ``with ...:``."""
-    last = max((item.optional_vars or item.context_expr).end_lineno or 0 for item in statement.items)
-    lines = file.source.text.splitlines()
-    while last < statement.body[0].lineno - 1 and not lines[last - 1].split("#")[0].rstrip().endswith(":"):
-        last += 1
-    return last

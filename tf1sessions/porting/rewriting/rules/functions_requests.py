@@ -18,6 +18,7 @@ from ....source.uses import FileUses
 from ..requests.closed import check_closed
 from ..requests.file_plan import FilePlan, switches
 from ..requests.graph_code import GraphCode, graph_code
+from ..requests.known import check_known
 from ..requests.request import NotPossible, refuse_code_in_texts
 from ..requests.scope_plan import RUNNERS, planned
 from ..rule import Change, Remark, Rule
@@ -83,7 +84,9 @@ def _planned(files: tuple[FileUses, ...], is_shared: bool) -> dict[FileUses, Fil
     for file in files:
         try:
             _check(code, file)
-            found[file] = planned(code, file, is_shared)
+            plan = planned(code, file, is_shared)
+            check_known(code, file)
+            found[file] = plan
         except NotPossible as error:
             found[file] = error
     return found
