@@ -29,6 +29,7 @@ __all__ = [
     "is_static_symbol",
     "names_read",
     "names_read_first",
+    "sets_attribute",
 ]
 
 

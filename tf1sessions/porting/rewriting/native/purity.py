@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..requests.graph_code import own_nodes
 from ..requests.request import NotPossible
-from .kinds import CHANGING, ITERATORS, Kind, Kinds, Scope, base_names, changes_object, names_read
+from .kinds import CHANGING, ITERATORS, Kind, Kinds, Scope, base_names, changes_object, names_read, sets_attribute
 from .own_nodes import changed_in_place
 from .statements import Item, kind_of
 from .training import METHODS
@@ -146,15 +146,11 @@ def _changes(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str]]:
             yield node, node.names[0]
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield from ((node, name) for name in sorted(base_names(node) - own - {"self"}))
-        elif isinstance(node, ast.Call) and (_sets_attribute(node) or changes_object(node)):
-            target = node.args[0] if _sets_attribute(node) else node.func
+        elif isinstance(node, ast.Call) and (sets_attribute(node) or changes_object(node)):
+            target = node.args[0] if sets_attribute(node) else node.func
             yield from ((node, name) for name in sorted(_first_name(target) - own - {"self"}))
         else:
             yield from ((node, name) for name in sorted(changed_in_place(node) - own))
-
-
-def _sets_attribute(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == "setattr" and bool(call.args)
 
 
 def _first_name(node: ast.expr) -> set[str]:
