@@ -294,22 +294,8 @@ def test_a_variable_may_end_as_far_away_as_rounding_takes_it(
     assert (found.outcome, found.is_kept) == (outcome, outcome == "equal")
     assert ends == [(4, False, False), (5, True, False), (4, False, True)]
     assert "1 of 2 differ" in found.text or "1 more variable within what rounding" in found.text
-
-
-@pytest.mark.parametrize(
-    ("after", "nudged", "is_rounding"),
-    [
-        (1.991, 2.003, True),  # a hundredth of the change, within four times as far
-        (1.991, 2.002, False),
-        (1.975, 2.03, True),  # three hundredths, within as far
-        (1.975, 2.02, False),
-        (1.96, 2.05, False),
-    ],
-)
-def test_how_far_rounding_takes_a_variable(after: float, nudged: float, is_rounding: bool) -> None:
-    values = {"initial": 1.0, "before": 2.0, "after": after, "nudged": nudged}
-    given = {name: {"w": np.array([value, 0.0])} for name, value in values.items()}
-    assert printed.grown_rounding(["w"], **given) == ({"w"} if is_rounding else set())
+    is_said = "; a change of the initial values in their last digits takes it" in found.text
+    assert is_said is (outcome == "different")
 
 
 # -- the command

@@ -275,6 +275,9 @@ class _StepRuns:
             first = native_run.read_values(initial)
             grown = printed.grown_rounding(found.differing, first, before.last, after.last, nudged.last)
             found = _compared_ends(before, after, grown)
+            if found.differing:
+                says = printed.rounding_says(found.differing[0], before.last, after.last, nudged.last)
+                found = dataclasses.replace(found, difference="; ".join(filter(None, (found.difference, says))))
         if found.difference:
             return StepVerification("native", False, "different", found.difference)
         if not found.numbers and not found.variables:

@@ -35,7 +35,7 @@ def _find(file: FileUses) -> Iterator[Change | Remark]:
     if _is_version_two(file) or _is_native(file):
         return
     if any(use.name.startswith("tf.") for use in file.uses):
-        seen = {each.module: each for each in reversed(list(unported_imports(file)))}
+        seen = {each.module: each for each in reversed(list(unported_imports(file))) if not each.error}
         for module, each in seen.items():
             what = f"{module} uses TensorFlow and is none of the files to port: name its file too, or the folder."
             yield Remark(each.statement, what, by_hand=False)
