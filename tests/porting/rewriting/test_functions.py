@@ -1295,3 +1295,27 @@ with tf.Session() as sess:
     assert "from tf1sessions import porting as porting_\n" in ported
     assert "legacy = porting_.LegacyGraph()\n" in ported and "porting_.LegacySaver()" in ported
     assert "tf1sessions" not in porting_support.after(text, "native")
+
+
+RUNS = (
+    f"def run(value):\n    x = tf.compat.v1.placeholder(tf.float32)\n    with {SESSION} as sess:\n"
+    "        print(sess.run(tf.square(x), {x: value}))\n\n\n"
+)
+RESET, NEW = "tf.compat.v1.reset_default_graph()", "legacy = porting.LegacyGraph()"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (f"run(1.0)\n{RESET}\nrun(2.0)\n", f"{NEW}\nrun(1.0)\n{NEW}\nrun(2.0)\n"),
+        (
+            f'if __name__ == "__main__":\n    run(1.0)\n    {RESET}\n    run(2.0)\n',
+            f'if __name__ == "__main__":\n    {NEW}\n    run(1.0)\n    {NEW}\n    run(2.0)\n',
+        ),
+        (f"for i in range(2):\n    run(i)\n    {RESET}\n", f"{NEW}\nfor i in range(2):\n    run(i)\n    {NEW}\n"),
+        (f"{RESET}\nrun(1.0)\n{RESET}\n", f"{NEW}\nrun(1.0)\n{NEW}\n"),
+    ],
+)
+def test_a_function_that_runs_before_a_reset_has_a_graph(before: str, expected: str):
+    """The function knows its graph by the name that the module binds where it resets the default graph."""
+    assert after(HEADER + RUNS + before).endswith(f"\n\n\n{expected}")

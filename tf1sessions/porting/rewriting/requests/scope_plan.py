@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard
 
+from ....source.nodes import is_main_guard
 from ....source.uses import FileUses, bodies
 from .alive import check_alive
 from .changes import changes, used
@@ -380,6 +381,22 @@ class _ScopePlan:
             if other is not statement and first <= last:
                 raise NotPossible(statement, "Two statements are on one line")
 
+    def _user_before(self, reset: ast.stmt) -> ast.stmt | None:
+        """Return the statement of a module before which its functions need a LegacyGraph, since a reset is behind it.
+
+        The functions of the program know the LegacyGraph by the name that the reset binds.
+        """
+        if self.is_made or not isinstance(self.node, ast.Module):
+            return None
+        requesters = self.code.requesters
+        calls = [each for each in self._own_nodes() if isinstance(each, ast.Call) and called_name(each) in requesters]
+        first = min(calls, key=lambda each: each.lineno, default=None)
+        if first is None or first.lineno > reset.lineno:
+            return None
+        around = [each for each in self.file.around(first) if isinstance(each, ast.stmt)]
+        outer = [each for each in around if not (isinstance(each, ast.If) and is_main_guard(each.test))]
+        return outer[-1]
+
     def _statement(self, statement: ast.stmt, place: ast.stmt, group: list[ast.stmt]) -> None:
         """Port a statement that has to change.
 
@@ -405,6 +422,8 @@ class _ScopePlan:
             if self._resets(statement.value):
                 if self.plan.is_shared:
                     raise NotPossible(statement, "The default graph of several files is reset")
+                if (user := self._user_before(statement)) is not None:
+                    self._make(user)
                 self.plan.replace(statement, f"{self.legacy} = {self.plan.new_graph}")
                 self.plan.need_import()
                 self.is_made = self._is_first = True
