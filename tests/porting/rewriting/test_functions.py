@@ -1319,3 +1319,20 @@ RESET, NEW = "tf.compat.v1.reset_default_graph()", "legacy = porting.LegacyGraph
 def test_a_function_that_runs_before_a_reset_has_a_graph(before: str, expected: str):
     """The function knows its graph by the name that the module binds where it resets the default graph."""
     assert after(HEADER + RUNS + before).endswith(f"\n\n\n{expected}")
+
+
+LATE = "def load(path):\n    import tensorflow as tf\n    tf.compat.v1.disable_v2_behavior()\n    return tf.io.gfile.exists(path)\n"
+
+
+def test_a_switch_in_a_function_that_a_block_may_call_goes(tmp_path: Path):
+    """Eager execution, switched on inside of ``with legacy:``, is on for what the block builds behind that."""
+    train = f"import data\n{HEADER}found = data.load('a')\n{GRAPH}print({SESSION}.run(y, {{x: 1.0}}))\n"
+    found = _ported(tmp_path, {"data.py": LATE, "train.py": train})
+    assert found["data.py"].after.text == LATE.replace("    tf.compat.v1.disable_v2_behavior()\n", "")
+    assert "enable_eager_execution" in found["train.py"].after.text
+    plain = "import data\nprint(data.load('b'))\n"
+    found = _ported(tmp_path, {"data.py": LATE, "train.py": train, "plain.py": plain})
+    assert not any(each.is_changed for each in found.values())
+    assert "enable_eager_execution" in after(
+        LATE.replace("gfile.exists", "read_file") + f"print({SESSION}.run(load('a')))\n"
+    )

@@ -98,12 +98,32 @@ class FilePlan:
         self._change_names()
 
     def _switch_eager_execution_on(self, statement: ast.Expr) -> None:
+        if self._is_switched_before(statement):
+            self.delete_lines(statement.lineno, statement.end_lineno or statement.lineno)
+            return
         call = statement.value
         assert isinstance(call, ast.Call)
         name = self.text(call.func).rpartition(".")[0]
         newline = self.file.source.newline + self.indentation.around(statement.lineno)
         self.replace(statement, f"{self.text(statement)}{newline}{name}.enable_eager_execution()")
         self.places.append((statement, "eager execution is on; the graph is built as in TensorFlow 1"))
+
+    def _is_switched_before(self, statement: ast.Expr) -> bool:
+        """Whether a switch is in a function, and what imports this file has one: inside of a block it would end that.
+
+        Raises:
+            NotPossible: It is in a function, and only a part of what imports this file has one.
+        """
+        users = [each for each in self.file.connected if self.file in each.reached - {each}]
+        if not self._is_in_function(self.file, statement) or not users:
+            return False
+        if all(any(not self._is_in_function(each, one) for one in switches(each)) for each in users):
+            return True
+        raise NotPossible(statement, "TensorFlow is imported inside of a function, and used by several files")
+
+    @staticmethod
+    def _is_in_function(file: FileUses, node: ast.AST) -> bool:
+        return any(isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) for each in file.around(node))
 
     def _change_names(self) -> None:
         for use in self.file.uses:
