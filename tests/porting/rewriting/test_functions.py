@@ -1321,7 +1321,10 @@ def test_a_function_that_runs_before_a_reset_has_a_graph(before: str, expected: 
     assert after(HEADER + RUNS + before).endswith(f"\n\n\n{expected}")
 
 
-LATE = "def load(path):\n    import tensorflow as tf\n    tf.compat.v1.disable_v2_behavior()\n    return tf.io.gfile.exists(path)\n"
+LATE = (
+    "def load(path):\n    import tensorflow as tf\n    tf.compat.v1.disable_v2_behavior()\n"
+    "    return tf.io.gfile.exists(path)\n"
+)
 
 
 def test_a_switch_in_a_function_that_a_block_may_call_goes(tmp_path: Path):

@@ -20,6 +20,7 @@ CLASS = """class Agent(object):
     def step(self):
         return self.sess.run(up)
 """
+WITH_TEST = CLASS.replace("    def step", "        test()\n    def step")
 MAIN = "sess = tf.Session()\nsess.run(init)\n"
 TWO = "with tf.Session() as a:\n    a.run(init)\n    with tf.Session() as b:\n        b.run(init)\n"
 IN_TURN = [
@@ -34,6 +35,10 @@ IN_TURN = [
     f"{CLASS}agents = []\nfor _ in range(2):\n    agent = Agent()\n    agents.append(agent)\n",
     "kept = []\nfor _ in range(2):\n    s = tf.Session()\n    s.run(init)\n    kept.append(s)\n",
     f"{TEST}{MAIN}test()\nprint(sess.run(w))\n",
+    f"{TEST}{CLASS}a = Agent()\ntest()\nprint(a.sess.run(w))\n",
+    f"{CLASS}a = Agent()\nb = Agent()\nprint(a.sess.run(w))\n",
+    f"{TEST}{WITH_TEST}a = Agent()\nprint(a.sess.run(w))\n",
+    f"{CLASS}a = Agent()\nkeep = a\na = Agent()\nprint(a.sess.run(w), keep.sess.run(w))\n",
     f"{TEST}def both():\n    test()\n{MAIN}both()\nprint(sess.run(w))\n",
     f"{TEST}{MAIN}for _ in range(2):\n    sess.run(up)\n    test()\n",
     f"{TEST}with tf.Session() as sess:\n    sess.run(init)\n    test()\n    print(up.eval())\n",
@@ -49,6 +54,7 @@ ONE_AFTER_THE_OTHER = [
     f"{CLASS}a = Agent()\nprint(a.step())\na = Agent()\nprint(a.step())\n",
     f"{CLASS}for _ in range(2):\n    a = Agent()\n    print(a.step())\n",
     "for _ in range(2):\n    s = tf.Session()\n    s.run(init)\n    print(s.run(up))\n",
+    f"{CLASS}def main():\n    a = Agent()\n    print(a.step())\n    print(a.sess.run(w))\nmain()\n",
 ]
 REMARK = "A session is asked again after another one has begun"
 

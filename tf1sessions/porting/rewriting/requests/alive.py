@@ -38,7 +38,10 @@ def check_alive(code: GraphCode, file: FileUses, begun: list[tuple[ast.stmt, str
             raise NotPossible(statement, _WHAT)
         function = _around(file, statement)
         names = _names(function, file)
-        if any(_End(code, other, call).is_followed() for other, call in _calls(code, names)):
+        ends = [_End(code, other, call) for other, call in _calls(code, names)]
+        for each in ends:
+            each.own |= _of_new_object(each.file, each.node, statement, names)
+        if any(each.is_followed() for each in ends):
             raise NotPossible(statement, _WHAT)
         # An attribute, ``self.graph``, is a graph for each object.
         if "." not in legacy and _is_kept(file, statement) and _are_used_in_turn(code, file, statement, function):
@@ -84,6 +87,24 @@ def _calls_of(code: GraphCode, names: set[str]) -> Iterator[tuple[FileUses, ast.
         for node in ast.walk(file.tree):
             if isinstance(node, ast.Call) and _called(file, node) in names and not code.is_request(file, node):
                 yield file, node
+
+
+def _of_new_object(file: FileUses, call: ast.AST, begun: ast.stmt, names: set[str]) -> set[str]:
+    """Return the sessions that begin by ``self.sess = tf.Session()`` in a constructor, as the call has them.
+
+    They are ``agent.sess`` for ``agent = Agent()``, if nothing else binds that name.
+    """
+    made = file.parents[call]
+    name = made.targets[0] if isinstance(made, ast.Assign) and len(made.targets) == 1 else None
+    if not isinstance(name, ast.Name) or not isinstance(begun, ast.Assign) or any(each[0] == "." for each in names):
+        return set()
+    if not isinstance(call, ast.Call) or {_called(file, call)} != names:
+        return set()
+    bound = [each for each in ast.walk(file.tree) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
+    if sum(each.id == name.id for each in bound) > 1:
+        return set()
+    kept = [each for each in begun.targets if isinstance(each, ast.Attribute) and ast.unparse(each.value) == "self"]
+    return {f"{name.id}.{each.attr}" for each in kept}
 
 
 def _start(node: ast.AST) -> _Place:
