@@ -369,3 +369,20 @@ def test_what_would_fail_when_it_runs_keeps_the_graph(build: str, what: str):
 )
 def test_what_runs_does_not(build: str):
     assert "LegacyGraph" not in after(f"{HEAD}{build}{RUN}", "native")
+
+
+@pytest.mark.parametrize(
+    ("built", "is_native"),
+    [
+        ("copy = [t.assign(o) for t, o in zip([w], [u])]", True),
+        ("copy = tf.group(*[t.assign(o) for t, o in [(w, u)]])", True),
+        ("t = w\ncopy = [t.assign(o) for o in [u]]", False),
+        ("t = u\ncopy = [t.assign(o) for t, o in zip([w], [t])]", False),
+    ],
+)
+def test_a_name_of_a_comprehension_may_be_bound_again(built: str, is_native: bool):
+    """Nothing but the comprehension sees that name, as in ``for t in range(3):`` behind the graph."""
+    run = "with tf.Session() as s:\n    s.run(tf.global_variables_initializer())\n"
+    turns = "    for t in range(3):\n        s.run(copy)\n        print(t, s.run(w))\n"
+    variables = "import tensorflow as tf\nw, u = tf.Variable(1.0), tf.Variable(2.0)\n"
+    assert ("LegacyGraph" not in after(f"{variables}{built}\n{run}{turns}", "native")) is is_native

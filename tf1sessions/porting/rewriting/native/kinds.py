@@ -143,7 +143,7 @@ def creates(symbol: str | None) -> str | None:
 
 
 def names_read(node: ast.AST) -> set[str]:
-    """The names that a node reads, those of functions inside included if these do not bind them."""
+    """The names that a node reads, those of functions and comprehensions inside included if these do not bind them."""
     found: set[str] = set()
     bound: set[str] = set()
     for each in ast.walk(node):
@@ -157,7 +157,34 @@ def names_read(node: ast.AST) -> set[str]:
     inner = [each for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.Lambda) and each is not node]
     only_inside = set.union(set(), *(_all_names(each) - names_read(each) for each in inner))
     outside = set().union(*map(_read_name, own_nodes(node)))
-    return (found - only_inside) | outside
+    return ((found - only_inside) | outside) - _only_of_comprehensions(node)
+
+
+def _only_of_comprehensions(node: ast.AST) -> set[str]:
+    """The names that comprehensions in a node bind, and that nothing beside these reads: nobody else sees them."""
+    bound: set[str] = set()
+    beside: set[str] = set()
+    stack: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
+    while stack:
+        each, own = stack.pop()
+        if isinstance(each, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            first = each.generators[0].iter  # is computed outside of it
+            targets = [one for part in each.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)]
+            inside = own | {one.id for one in targets if isinstance(one.ctx, ast.Store)}
+            bound |= inside - own
+            stack.append((first, own))
+            parts = [part for one in ast.iter_child_nodes(each) for part in _without(one, first)]
+            stack += [(part, inside) for part in parts]
+            continue
+        if each_name := _read_name(each):
+            beside |= each_name - own
+        stack += [(child, own) for child in ast.iter_child_nodes(each)]
+    return bound - beside
+
+
+def _without(node: ast.AST, child: ast.AST) -> list[ast.AST]:
+    children = list(ast.iter_child_nodes(node))
+    return [each for each in children if each is not child] if child in children else [node]
 
 
 def names_read_first(statement: ast.stmt) -> set[str]:
