@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from ....source.nodes import is_main_guard
 from ....source.uses import FileUses
-from .graph_code import GraphCode, called_name
+from .graph_code import GraphCode, called_name, own_nodes
 from .request import NotPossible
 
-__all__ = ["check_known", "is_map", "refuse_built"]
+__all__ = ["check_known", "is_map", "refuse_built", "user_before"]
 
 
 def check_known(code: GraphCode, file: FileUses) -> None:
@@ -72,3 +73,19 @@ def refuse_built(code: GraphCode, file: FileUses, statement: ast.With) -> None:
 def is_map(node: ast.AST) -> bool:
     """Whether it calls a function for each element: ``map(train, rates)``."""
     return isinstance(node, ast.Call) and called_name(node) in ("map", "starmap")
+
+
+def user_before(code: GraphCode, file: FileUses, reset: ast.stmt) -> ast.stmt | None:
+    """Return the statement of a module before which its functions need a LegacyGraph, since a reset is behind it.
+
+    The functions of the program know the LegacyGraph by the name that the reset binds.
+    """
+    inside = [each for each in file.tree.body if not isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    nodes = [each for one in inside for each in own_nodes(one) if isinstance(each, ast.Call)]
+    calls = [each for each in nodes if called_name(each) in code.requesters]
+    first = min(calls, key=lambda each: each.lineno, default=None)
+    if first is None or first.lineno > reset.lineno:
+        return None
+    around = [each for each in file.around(first) if isinstance(each, ast.stmt)]
+    outer = [each for each in around if not (isinstance(each, ast.If) and is_main_guard(each.test))]
+    return outer[-1]

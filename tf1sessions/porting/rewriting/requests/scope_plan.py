@@ -7,13 +7,12 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard
 
-from ....source.nodes import is_main_guard
 from ....source.uses import FileUses, bodies
 from .alive import check_alive
 from .changes import changes, used
 from .file_plan import FilePlan, graph_of_session, header_end
 from .graph_code import GraphCode, called_name, own_nodes
-from .known import is_map, refuse_built
+from .known import is_map, refuse_built, user_before
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
 
@@ -381,22 +380,6 @@ class _ScopePlan:
             if other is not statement and first <= last:
                 raise NotPossible(statement, "Two statements are on one line")
 
-    def _user_before(self, reset: ast.stmt) -> ast.stmt | None:
-        """Return the statement of a module before which its functions need a LegacyGraph, since a reset is behind it.
-
-        The functions of the program know the LegacyGraph by the name that the reset binds.
-        """
-        if self.is_made or not isinstance(self.node, ast.Module):
-            return None
-        requesters = self.code.requesters
-        calls = [each for each in self._own_nodes() if isinstance(each, ast.Call) and called_name(each) in requesters]
-        first = min(calls, key=lambda each: each.lineno, default=None)
-        if first is None or first.lineno > reset.lineno:
-            return None
-        around = [each for each in self.file.around(first) if isinstance(each, ast.stmt)]
-        outer = [each for each in around if not (isinstance(each, ast.If) and is_main_guard(each.test))]
-        return outer[-1]
-
     def _statement(self, statement: ast.stmt, place: ast.stmt, group: list[ast.stmt]) -> None:
         """Port a statement that has to change.
 
@@ -422,7 +405,8 @@ class _ScopePlan:
             if self._resets(statement.value):
                 if self.plan.is_shared:
                     raise NotPossible(statement, "The default graph of several files is reset")
-                if (user := self._user_before(statement)) is not None:
+                is_named = self.is_made or not isinstance(self.node, ast.Module)
+                if not is_named and (user := user_before(self.code, self.file, statement)) is not None:
                     self._make(user)
                 self.plan.replace(statement, f"{self.legacy} = {self.plan.new_graph}")
                 self.plan.need_import()
