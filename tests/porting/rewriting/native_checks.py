@@ -26,6 +26,7 @@ from ported_code import with_fewer_calls
 
 from tf1sessions import porting
 from tf1sessions.porting import ordered_inputs
+from tf1sessions.porting.legacy_graph import LegacyFunction
 from tf1sessions.porting.rewriting import native_run, printed
 from tf1sessions.porting.rewriting.native.checkpoints import RESTORED_COMMENT
 from tf1sessions.porting.rewriting.rewrite import port
@@ -118,6 +119,35 @@ def check_initial_values_that_are_nudged() -> None:
     (one, zero), three = read()
     assert (one, zero, three) == (np.nextafter(np.float32(1.0), np.float32(2.0)), 0.0, 3)
     assert noted.initial["w"].tolist() == [1.0, 0.0]
+
+
+def check_the_first_changes_are_noted() -> None:
+    """After the calls that change variables, not after those that read them: the same before the step and after it."""
+    with porting.LegacyGraph() as legacy:
+        w = v1.get_variable("w", initializer=[1.0])
+        initialize, read = legacy.function(v1.global_variables_initializer()), legacy.function(w)
+        add = legacy.function(w.assign_add([2.0]))
+    noted = native_run._NotedValues()
+    call = LegacyFunction.__call__
+    try:
+        noted._watch_functions()
+        for function in (initialize, read, add, read, add, *[read] * 94, add, add):
+            function()
+    finally:
+        LegacyFunction.__call__ = call  # type: ignore[method-assign]
+    given = native_run.GivenValues({"v": np.array([1.0], np.float32)})
+    functions = type(tf.function(len))
+    with contextlib.ExitStack() as stack:
+        call = functions.__call__
+        given.watch(stack)
+        v = tf.Variable([0.0], name="v")
+        outer = tf.function(lambda: inner())
+        inner = tf.function(lambda: v.assign_add([2.0]))
+        for _ in range(6):
+            outer()
+    assert functions.__call__ is call
+    assert [each["w"].item() for each in noted.changes.noted] == [3.0, 5.0, 7.0]  # and no more after 100 calls
+    assert [each["v"].item() for each in given.changes.noted] == [3.0, 5.0, 7.0, 9.0, 11.0]
 
 
 def check_the_reader_of_mnist() -> None:

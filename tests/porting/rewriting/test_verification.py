@@ -296,6 +296,31 @@ def test_a_variable_may_end_as_far_away_as_rounding_takes_it(
     assert "1 of 2 differ" in found.text or "1 more variable within what rounding" in found.text
     is_said = "; a change of the initial values in their last digits takes it" in found.text
     assert is_said is (outcome == "different")
+    assert ("after 0 of the first 3 changes" in found.text) is is_said
+
+
+@pytest.mark.parametrize(
+    ("third", "after", "is_grown"),
+    [
+        (4.0, 4.2, True),  # as far as rounding takes it
+        (4.0, 4.4, False),  # further
+        (4.0002, 4.2, True),  # 7e-5 of the change until then
+        (4.0004, 4.2, False),  # 1.3e-4
+        (float("nan"), 4.2, False),
+        (None, 4.2, False),  # too few changes to know
+    ],
+)
+def test_after_equal_first_changes_rounding_may_take_a_variable_far(
+    third: float | None, after: float, is_grown: bool
+) -> None:
+    initial = {"w": np.array([1.0]), "v": np.array([0.0]), "name": np.array("a")}
+    before = [{"w": np.array([value]), "v": np.array([0.0]), "own": np.array(value)} for value in (2.0, 3.0, 4.0, 5.0)]
+    changed = [{"w": np.array([value])} for value in (2.0, 3.0) + (() if third is None else (third,))]
+    unchanged = {"w": np.array([2.0]), "count": np.array(7)}  # of a variable that the other has not
+    equal = printed.equal_changes(initial, before, [changed[0], unchanged, *changed[1:]])
+    assert equal == (3 if is_grown or after == 4.4 else 2)
+    last = [{"w": np.array([value])} for value in (4.0, after, 4.3)]
+    assert printed.grown_rounding(["w"], initial, *last, equal) == ({"w"} if is_grown else set())
 
 
 # -- the command

@@ -21,7 +21,11 @@ from tf1sessions.scripts.after_import import AfterImport
 
 from ..ordered_inputs import draw_by_shape, keep_order, keras_draws_alone, seed_python
 
-__all__ = ["GivenValues", "main", "read_values", "write_values"]
+__all__ = ["GivenValues", "main", "read_changes", "read_values", "write_values"]
+
+#: The values of variables are noted after the first changes, where these are among the first calls. Arbitrary: more
+#: changes than are compared, since a call may change what the other program has no variable for.
+_CHANGES, _CALLS = 5, 100
 
 
 def write_values(path: str | os.PathLike[str], values: Mapping[str, Any]) -> None:
@@ -36,14 +40,25 @@ def read_values(path: str | os.PathLike[str]) -> dict[str, Any]:
         return {str(name): found[f"value{number}"] for number, name in enumerate(found["names"])}
 
 
+def read_changes(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Read the values of variables by their names, after each of the first changes, which :func:`main` wrote."""
+    found: list[dict[str, Any]] = []
+    for key, value in read_values(path).items():
+        number, _, name = key.partition(" ")
+        if int(number) == len(found):
+            found.append({})
+        found[-1][name] = value
+    return found
+
+
 def main(wanted: Mapping[str, Any]) -> int:
     """Run the program that ``wanted`` describes.
 
     Args:
         wanted: The ``script`` as it is to be named, its ``arguments``, the file of ``initial`` values, which the
             program before the step writes and the one after it reads (``is_native``), or the one before changes in
-            the last digits (``is_nudged``), where to write the ``last``, and whether queues and data sets keep their
-            order (``in_order``).
+            the last digits (``is_nudged``), where to write the ``last`` and those after the first ``changes``, and
+            whether queues and data sets keep their order (``in_order``).
 
     Returns:
         The program's exit code.
@@ -62,9 +77,32 @@ def main(wanted: Mapping[str, Any]) -> int:
         if error is not None:
             recorder._report(error)
         write_values(Path(wanted["last"]), values.last())
+        changes = [(number, *each) for number, noted in enumerate(values.changes.noted) for each in noted.items()]
+        write_values(Path(wanted["changes"]), {f"{number} {name}": value for number, name, value in changes})
         if isinstance(values, _NotedValues) and not wanted["is_nudged"]:
             write_values(Path(wanted["initial"]), values.initial)
     return int(ended["code"])
+
+
+class _Changes:
+    """The values of variables after the first calls that change some.
+
+    Attributes:
+        noted: The values by name after each of these calls.
+    """
+
+    def __init__(self) -> None:
+        self.noted: list[dict[str, Any]] = []
+        self._calls = 0
+
+    def note(self, values: Callable[[], dict[str, Any]], initial: Mapping[str, Any]) -> None:
+        """Note the values, behind a call, if it has changed some."""
+        self._calls += 1
+        if len(self.noted) >= _CHANGES or self._calls > _CALLS:
+            return
+        now, before = values(), self.noted[-1] if self.noted else initial
+        if any(not np.array_equal(before.get(name, value), value) for name, value in now.items()):
+            self.noted.append(now)
 
 
 class _NotedValues:
@@ -77,6 +115,7 @@ class _NotedValues:
     def __init__(self, is_nudged: bool = False) -> None:
         self._is_nudged = is_nudged
         self.initial: dict[str, Any] = {}
+        self.changes = _Changes()
         self._names: dict[Any, dict[str, str]] = {}  # graph -> variable -> its name among those of all graphs
         self._unique = _UniqueNames()
 
@@ -92,7 +131,9 @@ class _NotedValues:
 
         def __call__(function: LegacyFunction, *values: Any) -> Any:
             self._note(function.legacy)
-            return call(function, *values)
+            result = call(function, *values)
+            self.changes.note(self.last, self.initial)
+            return result
 
         LegacyFunction.__call__ = __call__  # type: ignore[method-assign, assignment]
 
@@ -144,6 +185,7 @@ class GivenValues:
     """
 
     def __init__(self, initial: Mapping[str, Any]) -> None:
+        self.changes = _Changes()
         self._initial = initial
         self._made: dict[str, Any] = {}
         self._unique = _UniqueNames()
@@ -167,6 +209,17 @@ class GivenValues:
             return variable
 
         stack.enter_context(tf2.variable_creator_scope(creator))
+        functions: Any = type(tf2.function(lambda: None))
+        call = functions.__call__
+
+        def __call__(function: Any, *values: Any, **named: Any) -> Any:
+            result = call(function, *values, **named)
+            if tf2.executing_eagerly():  # in a function that is traced, nothing has changed yet
+                self.changes.note(self.last, self._initial)
+            return result
+
+        stack.callback(setattr, functions, "__call__", call)
+        functions.__call__ = __call__
 
     def last(self) -> dict[str, Any]:
         """The values of those variables now."""

@@ -187,11 +187,12 @@ class _RunEnd:
 
 @dataclasses.dataclass(frozen=True)
 class _Printed:
-    """The output of a run, its end (``why`` it did not end well), and the last values of variables."""
+    """The output of a run, its end (``why`` it did not end well), and values of variables: the last, and the first."""
 
     why: str
     printed: str = ""
     last: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    changes: Sequence[Mapping[str, Any]] = ()
 
 
 class _StepRuns:
@@ -273,10 +274,11 @@ class _StepRuns:
         if found.differing:
             nudged = self._with_values(number, initial, is_native=False, is_nudged=True)
             first = native_run.read_values(initial)
-            grown = printed.grown_rounding(found.differing, first, before.last, after.last, nudged.last)
+            values = (before.last, after.last, nudged.last, printed.equal_changes(first, before.changes, after.changes))
+            grown = printed.grown_rounding(found.differing, first, *values)
             found = _compared_ends(before, after, grown)
             if found.differing:
-                says = printed.rounding_says(found.differing[0], before.last, after.last, nudged.last)
+                says = printed.rounding_says(found.differing[0], *values)
                 found = dataclasses.replace(found, difference="; ".join(filter(None, (found.difference, says))))
         if found.difference:
             return StepVerification("native", False, "different", found.difference)
@@ -292,13 +294,14 @@ class _StepRuns:
         """Run the program before or after step ``native``, which draw the same numbers."""
         folder = self._tree
         folder.mkdir()
-        last, text = self._folder / "last.npz", self._folder / "printed.txt"
+        last, changes, text = (self._folder / name for name in ("last.npz", "changes.npz", "printed.txt"))
         try:
             job = self._job(folder, stage)
             if not is_native:
                 self._leave_out_prints(stage, Path(job.path))
             wanted = {"script": job.shown, "arguments": list(job.args), "is_native": is_native, "is_nudged": is_nudged}
-            wanted |= {"initial": os.fspath(initial), "last": os.fspath(last), "in_order": self._in_order}
+            wanted |= {"initial": os.fspath(initial), "last": os.fspath(last), "changes": os.fspath(changes)}
+            wanted |= {"in_order": self._in_order}
             exit_code = _run_plain("native_run", wanted, job.cwd, job.env, self._time_limit, text)
         finally:
             remove_folder(folder)
@@ -306,7 +309,8 @@ class _StepRuns:
             return _Printed(f"took longer than {self._time_limit:g} seconds")
         if exit_code:
             return _Printed(f"ended with exit code {exit_code}")
-        return _Printed("", text.read_text("utf-8", "replace"), native_run.read_values(last))
+        values = native_run.read_values(last), native_run.read_changes(changes)
+        return _Printed("", text.read_text("utf-8", "replace"), *values)
 
     def _leave_out_prints(self, stage: int, copy: Path) -> None:
         """Leave out of a copy of the program before step ``native`` what the step leaves out."""
