@@ -428,6 +428,10 @@ def check_function_in_a_file() -> None:
     assert verify(path, "predicting.py:predict").equal
     assert verify(path, "predicting:predict").equal
     assert sys.path == before
+    (folder := Path("late")).mkdir()
+    (folder / "late_helper.py").write_text(Path("predicting.py").read_text("utf-8"), "utf-8")
+    (folder / "late.py").write_text("def predict(x):\n    import late_helper\n    return late_helper.predict(x)\n")
+    assert verify(path, "late/late.py:predict").equal and sys.path == before
     message = refused("predicting.py has no function 'names'", path, "predicting.py:names")
     assert "It has predict" in message
     refused("there is no file 'missing.py'", path, "missing.py:predict")

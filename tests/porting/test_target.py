@@ -47,6 +47,16 @@ def test_appears_whole(tmp_path: Path) -> None:
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o777 & ~umask
 
 
+def test_a_deleted_folder_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(UsageError, match=r"the current folder was deleted \(from OUT\)"):
+        Target.checked("out", None)
+    write(Target.checked(tmp_path / "out", None))
+    assert "out/saved_model.pb" in seen(tmp_path)
+
+
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("force", [False, True])
 def test_an_error_leaves_all_as_it_was(tmp_path: Path, error: type[BaseException], force: bool) -> None:

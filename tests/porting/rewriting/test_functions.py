@@ -1243,6 +1243,7 @@ def test_a_data_set_is_mapped_where_it_is_made() -> None:
         ("y = x\ny += 1.0", "y += 1.0"),
         ("y = x > 0.0", "y = x > 0.0"),
         ("named = {'x': x}\nprint(1)\ny = sum(named.values())", "y = sum(named.values())"),
+        ("made = (x * k for k in (1.0, 2.0))\nprint(1)\ny = next(made)", "y = next(made)"),
     ],
 )
 def test_what_builds_without_a_call_of_tensorflow_is_in_the_block(build: str, last: str):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tf1sessions.errors import UsageError
 from tf1sessions.porting.parity.functions import flat_outputs
 from tf1sessions.porting.parity.sides import Side, array
+from tf1sessions.sessions.working_folder import absolute, current_folder
 
-__all__ = ["CallableSide", "imported"]
+__all__ = ["CallableSide", "of_module"]
 
 
 class CallableSide(Side):
@@ -24,18 +26,25 @@ class CallableSide(Side):
     How it is called: by keywords, where its parameters have the names of the inputs; with the one input, where there
     is one; with a dict of all, where it takes one argument; else with one argument for each, in their order. Keras
     models are called with ``training=False``.
+
+    Args:
+        function: The callable.
+        what: Its name in messages.
+        folder: Where what it imports when it is called is found too; for a function of a file.
     """
 
     no_view = "it is a Python function, which has no graph to look into"
 
-    def __init__(self, function: Callable[..., Any], what: str) -> None:
+    def __init__(self, function: Callable[..., Any], what: str, folder: str | None = None) -> None:
         super().__init__(what, "Keras model" if _is_keras(function) else "Python function")
         self._function = function
+        self._folder = folder
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
         given = {name: value.copy() for name, value in given.items()}  # it may change its own, and not the other side's
         try:
-            return {name: array(value) for name, value in flat_outputs(self._call(given)).items()}
+            with _imports_from(self._folder):
+                return {name: array(value) for name, value in flat_outputs(self._call(given)).items()}
         except UsageError:
             raise
         except (Exception, SystemExit) as error:
@@ -73,16 +82,18 @@ class CallableSide(Side):
         return [given[name] for name in names] if set(names) == set(given) else list(given.values())
 
 
-def imported(module: str, name: str, role: str) -> Any:
-    """Return what ``module.py:name`` or ``package.module:name`` means.
+def of_module(module: str, name: str, role: str) -> CallableSide:
+    """Return the callable that ``module.py:name`` or ``package.module:name`` means.
 
     Raises:
         UsageError: There is no such module, it has no such name, or it cannot be imported.
     """
     if module.endswith(".py") and not os.path.isfile(module):
         raise UsageError(f"there is no file {module!r}", where=role, next_step="Give an existing file:function.")
+    folder = os.path.dirname(absolute(module, role)) if module.endswith(".py") else current_folder(role)
     try:
-        found = _from_file(module) if module.endswith(".py") else _from_path(module)
+        with _imports_from(folder):
+            found = _from_file(module) if module.endswith(".py") else importlib.import_module(module)
     except (Exception, SystemExit) as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{module}.".startswith(f"{missing}."):
@@ -103,7 +114,7 @@ def imported(module: str, name: str, role: str) -> Any:
             where=role,
             next_step=f"It has {', '.join(names[:8])}." if names else "",
         )
-    return value
+    return CallableSide(value, f"{module}:{name}", folder)
 
 
 def _described(error: BaseException) -> str:
@@ -115,24 +126,25 @@ def _described(error: BaseException) -> str:
     return f"{text}{at}"
 
 
-def _from_path(module: str) -> Any:
-    sys.path.insert(0, os.getcwd())
+@contextlib.contextmanager
+def _imports_from(folder: str | None) -> Iterator[None]:
+    """Find modules in a folder first."""
+    if folder is None:
+        yield
+        return
+    sys.path.insert(0, folder)
     try:
-        return importlib.import_module(module)
+        yield
     finally:
-        sys.path.remove(os.getcwd())
+        with contextlib.suppress(ValueError):  # what runs inside has taken it out
+            sys.path.remove(folder)
 
 
 def _from_file(path: str) -> Any:
-    folder, stem = os.path.dirname(os.path.abspath(path)), os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(stem, path)
+    spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(path))[0], path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, folder)
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(folder)
+    spec.loader.exec_module(module)
     return module
 
 

@@ -17,7 +17,7 @@ from tf1sessions.models.risks import asset_arguments, risky
 from tf1sessions.models.starvation import refuse_starved
 from tf1sessions.porting.parity import functions
 from tf1sessions.porting.parity.artifacts import ArtifactSide
-from tf1sessions.porting.parity.callables import CallableSide, imported
+from tf1sessions.porting.parity.callables import CallableSide, of_module
 from tf1sessions.porting.parity.functions import FunctionSide
 from tf1sessions.porting.parity.programs import ProgramSide
 from tf1sessions.porting.parity.recordings import RecordingSide, is_recording
@@ -91,7 +91,7 @@ def _of_path(
         return RecordingSide(path, _tensors(role, _specs(other)[0], names) or ())
     module, colon, name = path.rpartition(":")
     if colon and name.isidentifier() and not os.path.exists(path):
-        return CallableSide(imported(module, name, role), path)
+        return of_module(module, name, role)
     if _is_of_tensorflow_2(path):
         _vet(path, allow_ops)
         return functions.of_saved_model(_loaded(path), path, signature)

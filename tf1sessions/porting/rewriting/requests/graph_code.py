@@ -39,7 +39,7 @@ _MESSAGES = frozenset(
 #: Functions and methods that look at a graph value, or keep it, and build nothing.
 _LOOKING = frozenset(
     "print len zip enumerate sorted list tuple dict set str repr id isinstance type range getattr setattr hasattr "
-    "reversed iter next vars map filter format save restore append extend items keys values add_summary add_graph "
+    "reversed iter vars map filter format save restore append extend items keys values add_summary add_graph "
     "flush close".split()
 )
 #: Functions whose results have what they are given.
@@ -496,7 +496,7 @@ class GraphCode:
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
         if any(isinstance(each, ast.Lambda) and self.builds(file, each.body) for each in given):
             return True  # map(lambda i: tf.constant(i), range(3)), which calls it here
-        if called in ("map", "reduce") and self.is_value(file, given[0] if given else None):
+        if called in ("map", "reduce", "next") and self.is_value(file, given[0] if given else None):
             return True
         is_method = isinstance(node.func, ast.Attribute) and self.is_value(file, node.func.value)
         if called in ("map", "filter") and is_method:  # of a data set
