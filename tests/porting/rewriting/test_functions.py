@@ -1322,6 +1322,14 @@ def test_a_function_that_runs_before_a_reset_has_a_graph(before: str, expected: 
     assert after(HEADER + RUNS + before).endswith(f"\n\n\n{expected}")
 
 
+def test_an_object_that_makes_its_session_before_the_module_builds_has_a_graph():
+    made = (
+        f"class Model:\n    def __init__(self):\n        self.y = tf.constant(1.0)\n        self.sess = {SESSION}\n\n\n"
+        "model = Model()\nprint(model.sess.run(model.y))\nz = model.y + 1.0\nprint(model.sess.run(z))\n"
+    )
+    assert f"\n{NEW}\nmodel = Model()\n" in after(HEADER + made)
+
+
 LATE = (
     "def load(path):\n    import tensorflow as tf\n    tf.compat.v1.disable_v2_behavior()\n"
     "    return tf.io.gfile.exists(path)\n"

@@ -75,16 +75,16 @@ def is_map(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and called_name(node) in ("map", "starmap")
 
 
-def user_before(code: GraphCode, file: FileUses, reset: ast.stmt) -> ast.stmt | None:
-    """Return the statement of a module before which its functions need a LegacyGraph, since a reset is behind it.
+def user_before(code: GraphCode, file: FileUses, statement: ast.stmt) -> ast.stmt | None:
+    """Return the statement of a module, before another one, that calls what needs a LegacyGraph first, if there is one.
 
-    The functions of the program know the LegacyGraph by the name that the reset binds.
+    The functions and classes of the program know the LegacyGraph by the name that the other statement binds.
     """
     inside = [each for each in file.tree.body if not isinstance(each, ast.FunctionDef | ast.ClassDef)]
     nodes = [each for one in inside for each in own_nodes(one) if isinstance(each, ast.Call)]
     calls = [each for each in nodes if called_name(each) in code.requesters]
     first = min(calls, key=lambda each: each.lineno, default=None)
-    if first is None or first.lineno > reset.lineno:
+    if first is None or first.lineno > statement.lineno:
         return None
     around = [each for each in file.around(first) if isinstance(each, ast.stmt)]
     outer = [each for each in around if not (isinstance(each, ast.If) and is_main_guard(each.test))]

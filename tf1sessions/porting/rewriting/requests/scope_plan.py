@@ -588,8 +588,10 @@ class _ScopePlan:
     # -- blocks that build -----------------------------------------------------------------------------------------
 
     def _make(self, statement: ast.stmt) -> None:
-        """Have the LegacyGraph made before a statement, unless it is made."""
+        """Have the LegacyGraph made before a statement, or what uses it before that, unless it is made."""
         if not self.is_made:
+            if isinstance(self.node, ast.Module):
+                statement = user_before(self.code, self.file, statement) or statement
             self.plan.make_default(self.legacy, statement)
             self.is_made = True
             self._is_first &= not self.plan.is_shared
