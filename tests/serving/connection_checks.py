@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import http.client
 import importlib.util
+import itertools
 import json
 import logging
 import os
@@ -131,14 +132,43 @@ def check_requests_before_what_is_none_are_answered() -> None:
         body = b'{"instances": [%s]}' % value
         head = b"POST /v1/models/half:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
         requests.append(head + body)
+    chunked = b"POST /v1/models/half:predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n"
     with serving(half()) as server:
-        for good in (0, 1, 2):
+        for good, rest in itertools.product((0, 1, 2), (b"\0 no request\r\n\r\n", chunked + b"12345no", chunked)):
             with socket.create_connection(("127.0.0.1", server.port), timeout=30) as client:
-                client.sendall(b"".join(requests[:good]) + b"\0 no request\r\n\r\n")
+                client.sendall(b"".join(requests[:good]) + rest)
+                if rest == chunked:  # and no more of it
+                    client.shutdown(socket.SHUT_WR)
                 came = b"".join(iter(lambda client=client: client.recv(65536), b""))  # type: ignore[misc]
-            assert came.count(b"HTTP/1.1 200 ") == good, came
-            assert came.count(b"HTTP/1.1 400 ") == (good == 0), came
-            assert [number for number in (b"2.5", b"3.0") if number in came] == [b"2.5", b"3.0"][:good], came
+            assert came.count(b"HTTP/1.1 200 ") == good, (rest, came)
+            assert came.count(b"HTTP/1.1 400 ") == (good == 0 and rest != chunked), (rest, came)
+            assert [number for number in (b"2.5", b"3.0") if number in came] == [b"2.5", b"3.0"][:good], (rest, came)
+
+
+def check_requests_that_ask_for_another_protocol() -> None:
+    """As clients do that can speak HTTP/2: the answer is one of HTTP/1.1, also to what comes behind them."""
+    asked = "Connection: keep-alive, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+    requests = []
+    for value, upgrade in (("1.0", asked), ("2.0", ""), ("3.0", asked.replace("h2c", "websocket"))):
+        body = f'{{"instances": [{value}]}}'
+        head = f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\n{upgrade}Content-Length: {len(body)}\r\n\r\n"
+        requests.append((head + body).encode())
+    sent = b"".join(requests) + b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with serving(half()) as server:
+        for size in (1, 100, len(sent)):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as client:
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for start in range(0, len(sent), size):
+                    client.sendall(sent[start : start + size])
+                came = b"".join(iter(lambda client=client: client.recv(65536), b""))  # type: ignore[misc]
+            assert came.count(b"HTTP/1.1 200 ") == 4 and b"HTTP/1.1 4" not in came, (size, came)
+            assert [came.count(number) for number in (b"2.5", b"3.0", b"3.5")] == [1, 1, 1], (size, came)
+        many = f"GET / HTTP/1.1\r\nHost: localhost\r\n{asked}\r\n".encode() * 500  # in one piece
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as client:
+            client.sendall(many)
+            client.shutdown(socket.SHUT_WR)
+            came = b"".join(iter(lambda: client.recv(65536), b""))
+        assert came.count(b"HTTP/1.1 200 ") == 500
 
 
 def check_token() -> None:

@@ -96,6 +96,7 @@ class HttpServer:
         config = uvicorn.Config(
             app,
             http=_protocol(),
+            ws="none",
             loop="asyncio",
             lifespan="off",
             log_config=None,
@@ -176,18 +177,109 @@ class HttpServer:
 
 
 def _protocol() -> Any:
-    """uvicorn's protocol with :class:`_TimeLimits`."""
+    """uvicorn's protocol with :class:`_TimeLimits` and :class:`_Requests`."""
+    import httptools
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    return type("_TimedProtocol", (_TimeLimits, HttpToolsProtocol), {"heads": Deadlines(_HEAD_SECS)})
+    class Parser(httptools.HttpRequestParser):
+        """httptools' parser, which ends behind the head of a request that asks for another protocol."""
+
+        def __init__(self, protocol: _Requests) -> None:
+            super().__init__(protocol)
+            self.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+            self._protocol = protocol
+
+        def feed_data(self, data: Any) -> None:
+            parser = self
+            while True:
+                try:
+                    return httptools.HttpRequestParser.feed_data(parser, data)
+                except httptools.HttpParserUpgrade as upgrade:
+                    if not self._protocol.asks_for_upgrade():
+                        raise
+                    data = self._protocol.without_upgrade(data[upgrade.args[0] :])
+                    parser = self._protocol.parser
+
+    return type(
+        "_TimedProtocol", (_TimeLimits, _Requests, HttpToolsProtocol), {"heads": Deadlines(_HEAD_SECS), "made": Parser}
+    )
+
+
+class _Requests(asyncio.Protocol):
+    """What is a request, and which of those that have come are answered; stands before uvicorn's class.
+
+    ``Upgrade: h2c``, which clients send that can speak HTTP/2, is left out of a request: it is answered in HTTP/1.1, as
+    RFC 9110 (section 7.8) lets a server do. Of the requests on a connection that do not wait for answers, all that came
+    whole are answered, though a later one does not, or is none.
+    """
+
+    made: Any  # the class of the parser
+    parser: Any
+    transport: Any
+    headers: list[tuple[bytes, bytes]]
+    url: bytes
+    cycle: Any  # the newest request
+    pipeline: Any  # those that wait, the newest first
+    _running: Any = None  # the one that is being answered
+
+    def connection_made(self, transport: Any) -> None:
+        self.parser = self.made(self)
+        super().connection_made(transport)
+
+    def asks_for_upgrade(self) -> bool:
+        """Whether the request that is being parsed asks for another protocol; a CONNECT can be nothing else."""
+        return bool(self.parser.should_upgrade()) and self.parser.get_method() != b"CONNECT"
+
+    def without_upgrade(self, rest: bytes) -> bytes:
+        """Return the request that has come up to its body, as one that asks for no other protocol; for a new parser."""
+        words = (self.parser.get_method(), self.url, b"HTTP/" + self.parser.get_http_version().encode())
+        lines = [b"%s %s %s" % words, *(b"%s: %s" % each for each in self.headers if each[0] != b"upgrade"), b"", rest]
+        self.parser = self.made(self)
+        return b"\r\n".join(lines)
+
+    def on_headers_complete(self) -> None:
+        if not self.asks_for_upgrade():
+            super().on_headers_complete()  # type: ignore[misc]
+
+    def on_message_complete(self) -> None:
+        if not self.asks_for_upgrade():
+            super().on_message_complete()  # type: ignore[misc]
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)  # type: ignore[misc]
+
+    def eof_received(self) -> bool:
+        """A client that has sent all of its request, and says so, gets its answer; with TLS that cannot be."""
+        if self.transport.get_extra_info("ssl_object") is None:
+            return self._only_whole_ones()
+        return False
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request; those that came whole before are answered, and then the connection is closed."""
+        if not self._only_whole_ones():
+            super().send_400_response(msg)  # type: ignore[misc]
+
+    def _only_whole_ones(self) -> bool:
+        """Whether requests have come whole that are not answered yet; the connection ends behind the last of them."""
+        if self.pipeline and self.cycle.more_body:
+            self.pipeline.popleft()
+            self.cycle = self.pipeline[0][0] if self.pipeline else self._running
+        if not self.answering() or self.cycle.more_body:
+            return False
+        self.cycle.keep_alive = False
+        return True
+
+    def answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
 
 class _TimeLimits(asyncio.Protocol):
-    """Limits on the time for a request's head, and for taking an answer; stands before uvicorn's class."""
+    """Limits on the time for a request's head, and for taking an answer; stands before :class:`_Requests`."""
 
     loop: asyncio.AbstractEventLoop
     transport: Any
-    cycle: Any
+    answering: Callable[[], bool]
     heads: Deadlines  # of all connections
     _waits = False  # for the head of a request
     _reader: asyncio.TimerHandle | None = None  # while an answer waits to be taken
@@ -199,27 +291,12 @@ class _TimeLimits(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if not self._waits and not self._answering():  # a part of a head has come; most come whole
+        if not self._waits and not self.answering():  # a part of a head has come; most come whole
             self._wait_for_head()
 
     def on_headers_complete(self) -> None:
         self._came()
         super().on_headers_complete()  # type: ignore[misc]
-
-    def eof_received(self) -> bool:
-        """A client that has sent all of its request, and says so, gets its answer; with TLS that cannot be."""
-        whole = self._answering() and not self.cycle.more_body
-        if whole and self.transport.get_extra_info("ssl_object") is None:
-            self.cycle.keep_alive = False
-            return True
-        return False
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request; those that came whole before are answered, and then the connection is closed."""
-        if self._answering() and not self.cycle.more_body:
-            self.cycle.keep_alive = False
-        else:
-            super().send_400_response(msg)  # type: ignore[misc]
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -233,9 +310,6 @@ class _TimeLimits(asyncio.Protocol):
         self._came()
         self._stop_waiting_for_reader()
         super().connection_lost(exc)
-
-    def _answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
 
     def _wait_for_head(self) -> None:
         self._waits = True
