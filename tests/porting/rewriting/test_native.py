@@ -224,6 +224,9 @@ REFUSED = {
     ),
     RUN.replace("y,", "[[w.op, y]],"): "A request fetches operations in lists of lists",
     RUN.replace("y,", "*[y],"): "A request is put together while the program runs",
+    "def ask(sess, y):\n    result = sess.run(y)\n    return result\nwith tf.Session() as sess:\n"
+    "    with tf.device('/cpu:0'):\n        for _ in range(2):\n            sess.run(w)\n"
+    "            print(ask(sess, y))\n": "A request runs in a block that builds the graph",
     RUN + "    print(sess.run([y, w.initializer], {x: [[1, 2]]}))\n": (
         "A request runs an initializer, and fetches something else"
     ),

@@ -231,6 +231,7 @@ class Unit:
                 inside = [each for each in statement.body if not self.is_request(each)]
                 self._note_names(inside)
                 found = list(flattened(self.kinds, inside, scope))
+                self._check_builds(found)
                 items += found
                 self.blocks.append((statement, found))
             elif not self.is_request(statement):
@@ -242,6 +243,16 @@ class Unit:
             if item.binds & self.kinds.placeholders:  # a name may be bound to something else behind the graph
                 self.kinds.run(item.statement, scope)
         return items, requests
+
+    def _check_builds(self, items: Iterable[Item]) -> None:
+        """Refuse statements of a block that run a request: they are no part of the graph, or of a function."""
+        for call in (node for item in items for node in ast.walk(item.statement) if isinstance(node, ast.Call)):
+            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            called = call.func.value if isinstance(call.func, ast.Attribute) and method == "run" else call.func
+            given = [*call.args, *(each.value for each in call.keywords)] if method not in ("save", "restore") else []
+            runs = isinstance(called, ast.Name) and called.id in {*self.kinds.requests, self.legacy}
+            if runs or any(isinstance(each, ast.Name) and each.id == self.legacy for each in given):
+                raise NotPossible(call, "A request runs in a block that builds the graph")
 
     def _unwrap(self, block: ast.With, scope: Scope) -> None:
         """Take a block inside of a loop, a condition or a function away; it may build what it requests at once."""
