@@ -146,7 +146,7 @@ PYTEST_PLUGIN = {
 OPTIONAL = {"PIL", "google", "scipy"}  # google.protobuf comes with TensorFlow
 OPTIONAL |= {"fissix"}  # of the extra "port", for files of Python 2
 OPTIONAL |= {"ray"}  # of the extra "ray"
-OPTIONAL |= {"grpc", "prometheus_client", "tensorflow_serving", "uvicorn"}  # of the extra "serve"
+OPTIONAL |= {"grpc", "httptools", "prometheus_client", "tensorflow_serving", "uvicorn"}  # of the extra "serve"
 # The same, by the tables of scripts/old_libraries; h5py comes with TensorFlow.
 OPTIONAL |= {"ale_py", "gym", "gymnasium", "h5py", "matplotlib", "nltk", "pandas", "sklearn", "yaml"}
 

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 
 from tf1sessions.errors import UsageError
 from tf1sessions.porting.hidden_folders import hidden_folder
-from tf1sessions.sessions.working_folder import current_folder
 
 __all__ = ["Target"]
 
@@ -73,7 +72,10 @@ class Target:
             raise _wrong(f"the output is {name!r}", "Give the path of a folder.")
         if "://" in name:
             raise _wrong(f"the output {name!r} is not on this machine", "Write it to a local folder, and copy that.")
-        folder = os.path.realpath(name if os.path.isabs(name) else os.path.join(current_folder("OUT"), name))
+        try:
+            folder = os.path.realpath(name)
+        except FileNotFoundError as error:
+            raise _wrong("the current folder was deleted", "Change to one that exists.") from error
         if found := re.search(r"[\[\\]", folder):
             raise _wrong(
                 f"the output {folder!r} has a {found[0]!r}: TensorFlow takes it for a pattern, and finds no variables",

@@ -206,7 +206,7 @@ def _protocol() -> Any:
 
 
 class _Requests(asyncio.Protocol):
-    """What is a request, and which of those that have come are answered; stands before uvicorn's class.
+    """Requests as they come on a connection, and which of them are answered; stands before uvicorn's class.
 
     ``Upgrade: h2c``, which clients send that can speak HTTP/2, is left out of a request: it is answered in HTTP/1.1, as
     RFC 9110 (section 7.8) lets a server do. Of the requests on a connection that do not wait for answers, all that came

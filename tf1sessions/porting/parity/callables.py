@@ -15,7 +15,6 @@ from typing import Any
 from tf1sessions.errors import UsageError
 from tf1sessions.porting.parity.functions import flat_outputs
 from tf1sessions.porting.parity.sides import Side, array
-from tf1sessions.sessions.working_folder import absolute, current_folder
 
 __all__ = ["CallableSide", "of_module"]
 
@@ -90,7 +89,7 @@ def of_module(module: str, name: str, role: str) -> CallableSide:
     """
     if module.endswith(".py") and not os.path.isfile(module):
         raise UsageError(f"there is no file {module!r}", where=role, next_step="Give an existing file:function.")
-    folder = os.path.dirname(absolute(module, role)) if module.endswith(".py") else current_folder(role)
+    folder = os.path.dirname(os.path.abspath(module)) if module.endswith(".py") else ""  # the current one
     try:
         with _imports_from(folder):
             found = _from_file(module) if module.endswith(".py") else importlib.import_module(module)

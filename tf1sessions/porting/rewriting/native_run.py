@@ -84,7 +84,7 @@ def main(wanted: Mapping[str, Any]) -> int:
     return int(ended["code"])
 
 
-class _Changes:
+class _FirstChanges:
     """The values of variables after the first calls that change some.
 
     Attributes:
@@ -115,7 +115,7 @@ class _NotedValues:
     def __init__(self, is_nudged: bool = False) -> None:
         self._is_nudged = is_nudged
         self.initial: dict[str, Any] = {}
-        self.changes = _Changes()
+        self.changes = _FirstChanges()
         self._names: dict[Any, dict[str, str]] = {}  # graph -> variable -> its name among those of all graphs
         self._unique = _UniqueNames()
 
@@ -185,7 +185,7 @@ class GivenValues:
     """
 
     def __init__(self, initial: Mapping[str, Any]) -> None:
-        self.changes = _Changes()
+        self.changes = _FirstChanges()
         self._initial = initial
         self._made: dict[str, Any] = {}
         self._unique = _UniqueNames()
