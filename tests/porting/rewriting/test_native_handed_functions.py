@@ -193,3 +193,21 @@ with tf.Session() as sess:
     assert "put() puts a part of the graph somewhere, and does not return it" in remarks(text, "native")[0]
     without = text.replace("tf.abs(w)", "2.0").replace("tf.add_n(parts)", "w * 2.0")
     assert "tf1sessions" not in after(without, "native")
+
+
+@pytest.mark.parametrize("decorator", ["functools.lru_cache(None)", "functools.lru_cache", "functools.cache"])
+def test_a_function_that_keeps_its_result_stays(decorator: str):
+    text = f"""import functools
+import tensorflow as tf
+w = tf.Variable(1.0)
+@{decorator}
+def half():
+    return w / 2.0
+y = half() + 1.0
+z = half() + 2.0
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(y), sess.run(z))
+"""
+    assert "half() keeps what it gives, which is a part of the graph" in remarks(text, "native")[0]
+    assert "tf1sessions" not in after(text.replace(f"@{decorator}\n", ""), "native")

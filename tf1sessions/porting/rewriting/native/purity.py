@@ -17,6 +17,8 @@ __all__ = ["check_effects", "free_names", "is_changed_later"]
 
 _RANDOM = ("np.random.", "random.")
 _GENERATORS = frozenset(["np.random.RandomState", "np.random.default_rng", "random.Random"])
+#: Decorators that keep what a function gives: a tensor, which another function of TensorFlow 2 cannot use.
+_CACHES = frozenset(["functools.cache", "functools.lru_cache"])
 
 
 def check_effects(unit: Unit, moved: Sequence[Item]) -> None:
@@ -37,6 +39,9 @@ def check_effects(unit: Unit, moved: Sequence[Item]) -> None:
                     raise NotPossible(call, what)
         for function in functions:
             _check_calls(unit, function)
+            for each in function.decorator_list:
+                if unit.kinds.symbol(each.func if isinstance(each, ast.Call) else each) in _CACHES:
+                    raise NotPossible(each, f"{function.name}() keeps what it gives, which is a part of the graph")
             for changed, name in _changes(function):
                 raise NotPossible(changed, f"{function.name}() changes {name!r} while the graph is built")
     _check_kept(unit)
