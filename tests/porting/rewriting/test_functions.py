@@ -1330,6 +1330,20 @@ def test_an_object_that_makes_its_session_before_the_module_builds_has_a_graph()
     assert f"\n{NEW}\nmodel = Model()\n" in after(HEADER + made)
 
 
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_the_seed_of_the_default_graph_is_not_that_of_a_graph_behind_it(indent: str):
+    lines = ["FIRST", "graph = tf.Graph()", "with graph.as_default():", "    y = tf.constant(1.0)"]
+    lines += ["with tf.compat.v1.Session(graph=graph) as sess:", "    print(sess.run(y))"]
+    text = HEADER + "def main():\n" * bool(indent) + "".join(f"{indent}{each}\n" for each in lines)
+    seed = "tf.compat.v1.set_random_seed(1)"
+    assert f"\n{indent}{seed}\n{indent}graph = porting.LegacyGraph()\n" in after(text.replace("FIRST", seed))
+    data = "from tf1sessions.contrib.learn.datasets import mnist\n"
+    read = "digits = mnist.read_data_sets('MNIST')"
+    assert f"\n{indent}{read}\n" in after(data + text.replace("FIRST", read))
+    (what,) = porting_support.remarks(text.replace("FIRST", "x = tf.ones([])"), "functions")
+    assert "The default graph is built, and then another one is made, which sessions use" in what
+
+
 LATE = (
     "def load(path):\n    import tensorflow as tf\n    tf.compat.v1.disable_v2_behavior()\n"
     "    return tf.io.gfile.exists(path)\n"
