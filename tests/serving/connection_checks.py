@@ -321,6 +321,18 @@ def check_a_stop_lets_requests_end() -> None:
         assert asked.result(30) == (200, {"predictions": [2.5]})
 
 
+def check_lines_of_the_log_are_the_server_s() -> None:
+    """A path with line ends and codes of terminals in it is written as it was sent."""
+    lines: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    access = logging.getLogger("tf1sessions.serving.access")
+    with serving(half()) as server, mock.patch.multiple(access, handlers=[handler], level=logging.INFO, _cache={}):
+        assert ask(server, "/v1/models/half%0A1.1.1.1%0d%1b[2J", {"instances": []})[0] == 405
+        assert ask(server, "/v1/models/half/versions/%D9%A1")[0] == 400  # a digit, of another script
+    assert len(lines) == 2 and '"POST /v1/models/half%0A1.1.1.1%0d%1b[2J" 405' in lines[0], lines
+
+
 def check_a_request_that_outlasts_the_stop() -> None:
     """Its answer says that the server stops; no traceback is in the log."""
     lines: list[logging.LogRecord] = []
