@@ -26,6 +26,7 @@ logger = logging.getLogger("tf1sessions.serving")
 _HEAD_SECS = 10.0  # for a TLS handshake, the head of a request, and the next head of a connection; arbitrary
 _READ_SECS, _READ_BYTES = 30.0, 16 << 10  # of an answer that waits, so much must be taken in so long; arbitrary
 _USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # for which asyncio waits
+_RETRY_SECS = 1.0  # so long; but first it tries as often as connections may wait, and reports each time
 _CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
 
 
@@ -112,6 +113,7 @@ class HttpServer:
         self._listeners, self._tls = list(listeners), tls is not None
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None  # while it runs
+        self._quiet_until = 0.0  # for reports that no connection can be taken, on the loop's clock
         self._loop_lock = threading.Lock()  # so that no stop reaches a loop that has just been closed
 
     def run(self, stopping: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
@@ -154,10 +156,13 @@ class HttpServer:
                 listener.close()
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say in a line that no connection can be taken; asyncio shows a traceback, and tries it again each second."""
+        """Say in a line a second that no connection can be taken; asyncio shows tracebacks, thousands of them."""
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _USED_UP:
-            logger.error("no connection can be taken: %s (it is tried again; `ulimit -n` is the limit)", error.strerror)
+            if loop.time() >= self._quiet_until:
+                self._quiet_until = loop.time() + _RETRY_SECS
+                why = error.strerror
+                logger.error("no connection can be taken: %s (it is tried again; `ulimit -n` is the limit)", why)
         elif not (self._server.should_exit and isinstance(error, ValueError)):  # as such a try after the end raises
             loop.default_exception_handler(context)
 
