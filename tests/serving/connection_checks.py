@@ -321,6 +321,59 @@ def check_a_stop_lets_requests_end() -> None:
         assert asked.result(30) == (200, {"predictions": [2.5]})
 
 
+def check_a_stop_answers_what_has_been_sent() -> None:
+    """Requests that are not read yet when the stop begins, on old connections and on one that was just accepted."""
+    body = b'{"instances": [1.0]}'
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+
+    def received(client: socket.socket) -> bytes:
+        return b"".join(iter(lambda: client.recv(65536), b""))
+
+    with serving(half()) as server, contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", server.port)
+        one, several, new = (stack.enter_context(socket.create_connection(address, 30)) for _ in range(3))
+        for client in (one, several):
+            client.sendall(head + body)
+            came = b""
+            while b"2.5" not in came:
+                came += client.recv(65536)
+            assert b"connection: close" not in came
+        connections = server._http._server.server_state.connections
+        wait_for(lambda: len(connections) == 3, "the connections to be accepted")
+
+        def stop() -> None:  # in the event loop, which reads nothing meanwhile
+            one.sendall(head + body)
+            several.sendall((head + body) * 3)
+            new.sendall(head + body)
+            server._http._stop()
+            for connection in list(connections):  # as uvicorn does at the stop
+                connection.shutdown()
+
+        server._http._loop.call_soon_threadsafe(stop)
+        for client, count in ((one, 1), (several, 3), (new, 1)):
+            came = received(client)
+            assert came.count(b"HTTP/1.1 200 ") == came.count(b"2.5") == count, came
+            assert came.count(b"connection: close") == 1, came
+    with serving(half()) as server, socket.socket() as client:
+        server._http._protocol.stops = True  # as it is for what is accepted while the stop begins
+        client.settimeout(30)
+        client.connect(("127.0.0.1", server.port))
+        client.sendall(head + body)
+        assert received(client).count(b"connection: close") == 1
+
+
+def check_lines_of_the_log_are_the_server_s() -> None:
+    """A path with line ends and codes of terminals in it is written as it was sent."""
+    lines: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    access = logging.getLogger("tf1sessions.serving.access")
+    with serving(half()) as server, mock.patch.multiple(access, handlers=[handler], level=logging.INFO, _cache={}):
+        assert ask(server, "/v1/models/half%0A1.1.1.1%0d%1b[2J", {"instances": []})[0] == 405
+        assert ask(server, "/v1/models/half/versions/%D9%A1")[0] == 400  # a digit, of another script
+    assert len(lines) == 2 and '"POST /v1/models/half%0A1.1.1.1%0d%1b[2J" 405' in lines[0], lines
+
+
 def check_a_request_that_outlasts_the_stop() -> None:
     """Its answer says that the server stops; no traceback is in the log."""
     lines: list[logging.LogRecord] = []

@@ -44,10 +44,10 @@ logger = logging.getLogger("tf1sessions.serving")
 #: Addresses that need no token: whether the process is there is no secret, and the page asks for the token itself.
 _OPEN = {"/", "/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"}
 _MODEL = re.compile(
-    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d{1,18}))?(?::(?P<method>\w+)|(?P<metadata>/metadata))?"
+    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>[0-9]{1,18}))?(?::(?P<method>\w+)|(?P<metadata>/metadata))?"
 )
 _JSON_LENGTH = kserve.HEADER.lower().encode("ascii")
-_MODEL_V2 = re.compile(r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?(?P<what>/ready|/infer|)")
+_MODEL_V2 = re.compile(r"/v2/models/(?P<name>[^/]+)(?:/versions/(?P<version>[0-9]{1,18}))?(?P<what>/ready|/infer|)")
 
 
 class HttpAnswer(NamedTuple):
@@ -109,7 +109,7 @@ def application(service: Service, token: str | None = None) -> Any:
         if scope["type"] != "http":
             return
         started = time.monotonic()
-        path = scope["path"]
+        path, sent_path = scope["path"], scope["raw_path"].decode("ascii", "backslashreplace")
         request = _HttpRequest(path, scope["method"], dict(scope["headers"]), receive, scope["server"][0])
         model = _MODEL.fullmatch(path) or _MODEL_V2.fullmatch(path)
         try:
@@ -117,16 +117,17 @@ def application(service: Service, token: str | None = None) -> Any:
         except _ClientGone:
             answer = HttpAnswer(b"", 499)
         except asyncio.CancelledError:  # by uvicorn, when the time for requests to end is up
-            answer = _of_error(ClosedError("the server stops", where=path, next_step="Ask another server."), path)
+            answer = _of_error(ClosedError("the server stops", where=path, next_step="Ask another server."), sent_path)
         except Exception as error:
-            answer = _of_error(error, path)
+            answer = _of_error(error, sent_path)
         if model is not None:
             handlers.count(model, answer.status, started)
         if access.isEnabledFor(logging.INFO):
             client = scope["client"][0] if scope["client"] else "-"
             access.info(
                 '%s "%s %s" %d %d %.1fms',
-                *(client, request.method, path, answer.status, len(answer.body), 1000 * (time.monotonic() - started)),
+                *(client, request.method, sent_path, answer.status, len(answer.body)),
+                1000 * (time.monotonic() - started),
             )
         await send({"type": "http.response.start", "status": answer.status, "headers": _raw_headers(answer)})
         await send({"type": "http.response.body", "body": answer.body})
@@ -149,10 +150,11 @@ def _raw_headers(answer: HttpAnswer) -> list[tuple[bytes, bytes]]:
     return found
 
 
-def _of_error(error: Exception, path: str) -> HttpAnswer:
+def _of_error(error: Exception, sent_path: str) -> HttpAnswer:
+    """The answer for an error. The path is the quoted one: a client could write lines of the log with the other."""
     status, _ = status_of(error)
     if status >= 500 and status not in (501, 503, 504):
-        logger.error("%s: %s: %s", path, type(error).__name__, error, exc_info=not hasattr(error, "error_code"))
+        logger.error("%s: %s: %s", sent_path, type(error).__name__, error, exc_info=not hasattr(error, "error_code"))
     message = str(getattr(error, "message", None) or error) or type(error).__name__
     headers = dict(getattr(error, "headers", {}))
     if status in (429, 503):

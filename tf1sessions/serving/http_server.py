@@ -26,6 +26,8 @@ logger = logging.getLogger("tf1sessions.serving")
 _HEAD_SECS = 10.0  # for a TLS handshake, the head of a request, and the next head of a connection; arbitrary
 _READ_SECS, _READ_BYTES = 30.0, 16 << 10  # of an answer that waits, so much must be taken in so long; arbitrary
 _USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # for which asyncio waits
+_RETRY_SECS = 1.0  # so long; but first it tries as often as connections may wait, and reports each time
+_LAST_SECS = 0.05  # at the stop, for requests on their way to a connection without one; uvicorn waits twice as long
 _CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
 
 
@@ -93,9 +95,10 @@ class HttpServer:
             raise UnsupportedEnvironmentError(
                 f"the server needs {error.name}", where="serve", next_step="pip install 'tf1sessions[serve]'"
             ) from error
+        self._protocol = _protocol()
         config = uvicorn.Config(
             app,
-            http=_protocol(),
+            http=self._protocol,
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -112,6 +115,7 @@ class HttpServer:
         self._listeners, self._tls = list(listeners), tls is not None
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None  # while it runs
+        self._quiet_until = 0.0  # for reports that no connection can be taken, on the loop's clock
         self._loop_lock = threading.Lock()  # so that no stop reaches a loop that has just been closed
 
     def run(self, stopping: Callable[[], None] = lambda: None, *, signals: bool = False) -> None:
@@ -134,6 +138,7 @@ class HttpServer:
                 self._server.force_exit = True  # asked a second time
             else:
                 stopping()
+            self._protocol.stops = True
             self._server.should_exit = True
 
         def hang_up() -> None:
@@ -154,10 +159,13 @@ class HttpServer:
                 listener.close()
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say in a line that no connection can be taken; asyncio shows a traceback, and tries it again each second."""
+        """Say in a line a second that no connection can be taken; asyncio shows tracebacks, thousands of them."""
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _USED_UP:
-            logger.error("no connection can be taken: %s (it is tried again; `ulimit -n` is the limit)", error.strerror)
+            if loop.time() >= self._quiet_until:
+                self._quiet_until = loop.time() + _RETRY_SECS
+                why = error.strerror
+                logger.error("no connection can be taken: %s (it is tried again; `ulimit -n` is the limit)", why)
         elif not (self._server.should_exit and isinstance(error, ValueError)):  # as such a try after the end raises
             loop.default_exception_handler(context)
 
@@ -210,7 +218,8 @@ class _Requests(asyncio.Protocol):
 
     ``Upgrade: h2c``, which clients send that can speak HTTP/2, is left out of a request: it is answered in HTTP/1.1, as
     RFC 9110 (section 7.8) lets a server do. Of the requests on a connection that do not wait for answers, all that came
-    whole are answered, though a later one does not, or is none.
+    whole are answered, though a later one does not, or is none. When the server stops, so are those that clients
+    had sent before they could know, and each answer says that it is the connection's last.
     """
 
     made: Any  # the class of the parser
@@ -220,11 +229,15 @@ class _Requests(asyncio.Protocol):
     url: bytes
     cycle: Any  # the newest request
     pipeline: Any  # those that wait, the newest first
+    loop: asyncio.AbstractEventLoop
+    stops = False  # whether the server, or this connection, ends
     _running: Any = None  # the one that is being answered
 
     def connection_made(self, transport: Any) -> None:
         self.parser = self.made(self)
         super().connection_made(transport)
+        if self.stops:  # it was accepted before
+            self.shutdown()
 
     def asks_for_upgrade(self) -> bool:
         """Whether the request that is being parsed asks for another protocol; a CONNECT can be nothing else."""
@@ -238,8 +251,14 @@ class _Requests(asyncio.Protocol):
         return b"\r\n".join(lines)
 
     def on_headers_complete(self) -> None:
-        if not self.asks_for_upgrade():
-            super().on_headers_complete()  # type: ignore[misc]
+        if self.asks_for_upgrade():
+            return
+        before = self.cycle if self.answering() else None
+        super().on_headers_complete()  # type: ignore[misc]
+        if self.stops:
+            if before is not None and not before.response_started:
+                before.keep_alive = True  # it is the last no more
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         if not self.asks_for_upgrade():
@@ -248,6 +267,14 @@ class _Requests(asyncio.Protocol):
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         self._running = cycle
         super()._start_asgi_task(cycle, app)  # type: ignore[misc]
+
+    def shutdown(self) -> None:
+        """End the connection behind what is asked; what has been sent, and is not read yet, is read before."""
+        self.stops = True
+        if self.answering():
+            super().shutdown()  # type: ignore[misc]
+        else:
+            self.loop.call_later(_LAST_SECS, super().shutdown)  # type: ignore[misc]
 
     def eof_received(self) -> bool:
         """A client that has sent all of its request, and says so, gets its answer; with TLS that cannot be."""
