@@ -183,6 +183,20 @@ def check_token() -> None:
         assert ask(server, "/")[0] == 200
 
 
+def check_a_stop_does_not_wait_for_an_idle_client_with_tls() -> None:
+    """It answers TLS's end of a connection when it is used again, which may be never; asyncio waits for 30 seconds."""
+    files = (str(TLS / "cert.pem"), str(TLS / "key.pem"))
+    trusting = ssl.create_default_context(cafile=files[0])
+    with serving(half(), tls=files) as server:
+        client = trusting.wrap_socket(socket.create_connection(("localhost", server.port)), server_hostname="localhost")
+        with socket.socket(fileno=client.detach()) as raw:  # nothing answers for TLS any more
+            server.stop()
+            raw.settimeout(20 if sys.version_info >= (3, 11) else 50)
+            with contextlib.suppress(ConnectionResetError):
+                while raw.recv(4096):
+                    pass
+
+
 def check_tls() -> None:
     """HTTP and gRPC with a certificate; who does not trust it, or speaks without TLS, gets no answer."""
     files = (str(TLS / "cert.pem"), str(TLS / "key.pem"))

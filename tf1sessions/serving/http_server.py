@@ -12,6 +12,7 @@ import functools
 import logging
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,6 +29,7 @@ _READ_SECS, _READ_BYTES = 30.0, 16 << 10  # of an answer that waits, so much mus
 _USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # for which asyncio waits
 _RETRY_SECS = 1.0  # so long; but first it tries as often as connections may wait, and reports each time
 _LAST_SECS = 0.05  # at the stop, for requests on their way to a connection without one; uvicorn waits twice as long
+_TLS_END_SECS = 1.0  # for a client to confirm the end of a connection; an idle one in a pool does not; arbitrary
 _CONNECTIONS = 2_000  # at once, beyond which a request is answered with 503; arbitrary
 
 
@@ -129,8 +131,13 @@ class HttpServer:
 
     async def _serve(self, stopping: Callable[[], None], signals: bool) -> None:
         self._loop = asyncio.get_running_loop()
-        if self._tls:  # by itself asyncio gives a handshake a minute, and uvicorn has no setting for it
-            create: Any = functools.partial(self._loop.create_server, ssl_handshake_timeout=_HEAD_SECS)
+        if (
+            self._tls
+        ):  # by itself asyncio gives a handshake a minute, its end half of one; uvicorn has no settings for it
+            limits = {"ssl_handshake_timeout": _HEAD_SECS}
+            if sys.version_info >= (3, 11):
+                limits["ssl_shutdown_timeout"] = _TLS_END_SECS
+            create: Any = functools.partial(self._loop.create_server, **limits)
             self._loop.create_server = create  # type: ignore[method-assign]
 
         def stop() -> None:
