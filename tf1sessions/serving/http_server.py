@@ -131,9 +131,7 @@ class HttpServer:
 
     async def _serve(self, stopping: Callable[[], None], signals: bool) -> None:
         self._loop = asyncio.get_running_loop()
-        if (
-            self._tls
-        ):  # by itself asyncio gives a handshake a minute, its end half of one; uvicorn has no settings for it
+        if self._tls:  # asyncio gives a handshake a minute, and the end half of one; uvicorn has no settings for that
             limits = {"ssl_handshake_timeout": _HEAD_SECS}
             if sys.version_info >= (3, 11):
                 limits["ssl_shutdown_timeout"] = _TLS_END_SECS

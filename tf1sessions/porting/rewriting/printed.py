@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,10 @@ _SMALL = 1e-2  # below it, numbers may differ by as much as this one may
 #: With dropout, 16 steps: 0.2 to 0.6 times, and up to 1.3 %, which is not kept. With another epsilon, 1e-7 in place of
 #: 1e-8: 2.8 to 8.6 times, and 4 to 11 %.
 _TIMES_AS_FAR, _OF_THE_CHANGE = 4.0, 0.01
-#: How many of the first changes of the variables have to be equal for a training to end as far away as a change of its
-#: last digits takes it, however far that is; and what they may differ by, of all that has changed until then. Networks
-#: with Adam: nothing after the first two, 1e-5 after the third. With an epsilon of 1.1e-8, or a beta_2 of 0.9991,
-#: some variable differs by 7e-4 to 2e-2 after the first.
+#: How many of the first changes of variables have to be equal for those that they changed to end as far away as a
+#: change of the last digits takes them, however far that is; and what they may differ by, of all that has changed until
+#: then. Networks with Adam: nothing after the first two, 1e-5 after the third. With an epsilon of 1.1e-8, or beta_2 of
+#: 0.9991, some variable differs by 7e-4 to 2e-2 after the first.
 FIRST_CHANGES, _OF_FIRST_CHANGES = 3, 1e-4
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])|\b(?:nan|inf)\b")
 
@@ -108,7 +108,7 @@ def grown_rounding(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
     nudged: Mapping[str, Any],
-    equal: int = 0,
+    proven: Collection[str] = (),
 ) -> set[str]:
     """Return the variables that end with other values by no more than rounding that a training has made large.
 
@@ -117,7 +117,7 @@ def grown_rounding(
         initial: Their initial values, by name.
         before, after: Their last ones in the programs that are compared.
         nudged: Those of the first program again, from initial values that were changed in their last digits.
-        equal: How many of the first changes are equal, from :func:`equal_changes`.
+        proven: Those that were changed in the same way at first, from :func:`equal_changes`.
 
     Example:
         >>> w = {"initial": {"w": [1.0]}, "before": {"w": [2.0]}, "nudged": {"w": [2.001]}}
@@ -130,37 +130,42 @@ def grown_rounding(
             continue
         far, rounding = _distance(before[name], after[name]), _distance(before[name], nudged[name])
         is_small = far <= _OF_THE_CHANGE * _distance(before[name], initial[name])
-        if (is_small and far <= _TIMES_AS_FAR * rounding) or (equal >= FIRST_CHANGES and far <= rounding):
+        if (is_small and far <= _TIMES_AS_FAR * rounding) or (name in proven and far <= rounding):
             grown.add(name)
     return grown
 
 
 def equal_changes(
     initial: Mapping[str, Any], before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
-) -> int:
-    """Return how many of the first changes of variables are equal, up to :data:`FIRST_CHANGES`.
+) -> tuple[int, set[str]]:
+    """Return how many of the first changes of variables are equal, and what is changed by these where they are enough.
 
     Args:
         initial: The initial values, by name.
         before, after: The values after each of the first changes, in the programs that are compared. What changes a
             variable that only one of them has does not count.
 
+    Returns:
+        A number up to :data:`FIRST_CHANGES`, and if it is that, the variables that differ from their initial values.
+
     Example:
         >>> equal_changes({"w": [1.0]}, [{"w": [2.0]}, {"w": [3.0]}], [{"w": [2.0]}, {"w": [3.1]}])
-        1
+        (1, set())
     """
     both = set.intersection(*(set[str]().union(*states) for states in (before, after)))
     known = {name: initial[name] for name in both & set(initial) if np.asarray(initial[name]).dtype.kind in "fiu"}
     equal = 0
-    for one, other in zip(_distinct(known, before), _distinct(known, after), strict=False):
-        if equal == FIRST_CHANGES or not all(
+    pairs = zip(_distinct(known, before), _distinct(known, after), strict=False)
+    for one, other in itertools.islice(pairs, FIRST_CHANGES):
+        if not all(
             np.shape(one[name]) == np.shape(other[name])
             and _distance(one[name], other[name]) <= _OF_FIRST_CHANGES * _distance(one[name], value)
             for name, value in known.items()
         ):
-            break
+            return equal, set()
         equal += 1
-    return equal
+    is_enough = equal == FIRST_CHANGES
+    return equal, {name for name, value in known.items() if is_enough and not np.array_equal(one[name], value)}
 
 
 def _distinct(initial: Mapping[str, Any], states: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -177,7 +182,8 @@ def rounding_says(
 
     Args:
         name: The variable.
-        before, after, nudged, equal: As for :func:`grown_rounding`.
+        before, after, nudged: As for :func:`grown_rounding`.
+        equal: How many of the first changes are equal, from :func:`equal_changes`.
 
     Example:
         >>> print(rounding_says("w", {"w": [2.0]}, {"w": [1.99]}, {"w": [2.04]}, 1))

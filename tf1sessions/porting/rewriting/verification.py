@@ -274,11 +274,12 @@ class _StepRuns:
         if found.differing:
             nudged = self._with_values(number, initial, is_native=False, is_nudged=True)
             first = native_run.read_values(initial)
-            values = (before.last, after.last, nudged.last, printed.equal_changes(first, before.changes, after.changes))
-            grown = printed.grown_rounding(found.differing, first, *values)
+            values = (before.last, after.last, nudged.last)
+            equal, proven = printed.equal_changes(first, before.changes, after.changes)
+            grown = printed.grown_rounding(found.differing, first, *values, proven)
             found = _compared_ends(before, after, grown)
             if found.differing:
-                says = printed.rounding_says(found.differing[0], *values)
+                says = printed.rounding_says(found.differing[0], *values, equal)
                 found = dataclasses.replace(found, difference="; ".join(filter(None, (found.difference, says))))
         if found.difference:
             return StepVerification("native", False, "different", found.difference)
