@@ -161,30 +161,24 @@ def names_read(node: ast.AST) -> set[str]:
 
 
 def _only_of_comprehensions(node: ast.AST) -> set[str]:
-    """The names that comprehensions in a node bind, and that nothing beside these reads: nobody else sees them."""
+    """The names that comprehensions in a node bind, and that nothing else in it reads."""
     bound: set[str] = set()
     beside: set[str] = set()
     stack: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while stack:
         each, own = stack.pop()
         if isinstance(each, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            first = each.generators[0].iter  # is computed outside of it
+            first = each.generators[0]  # what it iterates over is computed outside of the comprehension
             targets = [one for part in each.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)]
             inside = own | {one.id for one in targets if isinstance(one.ctx, ast.Store)}
             bound |= inside - own
-            stack.append((first, own))
-            parts = [part for one in ast.iter_child_nodes(each) for part in _without(one, first)]
-            stack += [(part, inside) for part in parts]
+            others = [child for child in ast.iter_child_nodes(each) if child is not first]
+            stack += [(first.iter, own), *((part, inside) for part in (*others, first.target, *first.ifs))]
             continue
         if each_name := _read_name(each):
             beside |= each_name - own
         stack += [(child, own) for child in ast.iter_child_nodes(each)]
     return bound - beside
-
-
-def _without(node: ast.AST, child: ast.AST) -> list[ast.AST]:
-    children = list(ast.iter_child_nodes(node))
-    return [each for each in children if each is not child] if child in children else [node]
 
 
 def names_read_first(statement: ast.stmt) -> set[str]:

@@ -249,9 +249,10 @@ class Unit:
         for call in (node for item in items for node in ast.walk(item.statement) if isinstance(node, ast.Call)):
             method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             called = call.func.value if isinstance(call.func, ast.Attribute) and method == "run" else call.func
-            given = [*call.args, *(each.value for each in call.keywords)] if method not in ("save", "restore") else []
-            runs = isinstance(called, ast.Name) and called.id in {*self.kinds.requests, self.legacy}
-            if runs or any(isinstance(each, ast.Name) and each.id == self.legacy for each in given):
+            used = (
+                [called] if method in ("save", "restore") else [called, *call.args, *(n.value for n in call.keywords)]
+            )
+            if any(isinstance(each, ast.Name) and each.id in {*self.kinds.requests, self.legacy} for each in used):
                 raise NotPossible(call, "A request runs in a block that builds the graph")
 
     def _unwrap(self, block: ast.With, scope: Scope) -> None:

@@ -7,7 +7,7 @@ Files::
     request.py      one request: what it fetches and feeds, and what its function is called
     closed.py       requests behind the end of their session
     alive.py        sessions that are asked again after another one has begun
-    known.py        calls that may build, or may be requests, as the program runs
+    known.py        calls that may build, or may be requests, as the program runs; the first that needs a graph
     arguments.py    the arguments of a call, by the names of its parameters
     file_plan.py    the edits of a file
     scope_plan.py   the statements of a module or a function: blocks that build, and requests

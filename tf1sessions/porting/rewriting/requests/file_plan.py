@@ -12,7 +12,7 @@ from ....source.edits import Edit, apply
 from ....source.uses import FileUses, bodies
 from .. import headers
 from ..indentation import Indentation, lines_in_strings
-from .graph_code import GraphCode
+from .graph_code import GraphCode, own_nodes
 from .request import NotPossible
 
 __all__ = ["FilePlan", "graph_of_session", "header_end", "switches"]
@@ -24,6 +24,7 @@ _OURS = {
     "tf.train.MonitoredTrainingSession": "monitored_training_session",
 }
 _GRAPH = "tf.Graph"
+_DATA_SETS = "tf1sessions.contrib.learn.datasets"  # are shuffled by the seed of the default graph
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -203,6 +204,30 @@ class FilePlan:
     def is_new_graph(self, node: ast.AST) -> bool:
         """Whether an expression is ``tf.Graph()``."""
         return isinstance(node, ast.Call) and self.code.symbol(self.file, node.func) == _GRAPH
+
+    def is_of_default_graph(self, statement: ast.stmt, graph: str) -> bool:
+        """Whether a statement sets the seed of the default graph, or reads data by it, above ``graph = tf.Graph()``.
+
+        Args:
+            statement: One that builds.
+            graph: The name of the graph that the sessions of its scope use.
+
+        Raises:
+            NotPossible: It builds something else in the default graph.
+        """
+        if graph not in self.graphs:
+            return False
+        scope = next(each for each in self.file.around(statement) if isinstance(each, (ast.Module, *_DEFINITIONS)))
+        assigned = [each for each in own_nodes(scope) if isinstance(each, ast.Assign)]
+        bound = [each for each in assigned if graph in map(ast.unparse, each.targets)]
+        if not bound or not all(self.is_new_graph(each.value) and statement.lineno < each.lineno for each in bound):
+            return False
+        call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+        symbol = (self.code.symbol(self.file, call.func) if isinstance(call, ast.Call) else None) or ""
+        if symbol != "tf.set_random_seed" and not symbol.startswith(_DATA_SETS):
+            what = "The default graph is built, and then another one is made, which sessions use"
+            raise NotPossible(statement, what)
+        return True
 
     def cell(self, statement: ast.stmt) -> int:
         """The cell of a notebook that a statement is in; 0 in a script."""

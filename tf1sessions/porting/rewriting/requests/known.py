@@ -1,4 +1,7 @@
-"""Calls that may build, or may be requests, as the program runs: ``def show(t): print(t.eval())``."""
+"""Calls that may build, or may be requests, as the program runs: ``def show(t): print(t.eval())``.
+
+And the first call that needs the LegacyGraph of a module.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from ....source.uses import FileUses
 from .graph_code import GraphCode, called_name, own_nodes
 from .request import NotPossible
 
-__all__ = ["check_known", "is_before", "is_map", "refuse_built", "user_before"]
+__all__ = ["check_known", "is_map", "refuse_built", "user_before"]
 
 
 def check_known(code: GraphCode, file: FileUses) -> None:
@@ -89,31 +92,3 @@ def user_before(code: GraphCode, file: FileUses, statement: ast.stmt) -> ast.stm
     around = [each for each in file.around(first) if isinstance(each, ast.stmt)]
     outer = [each for each in around if not (isinstance(each, ast.If) and is_main_guard(each.test))]
     return outer[-1]
-
-
-def is_before(code: GraphCode, file: FileUses, graph: str, statement: ast.stmt) -> bool:
-    """Whether a statement sets the seed of the default graph, or reads data by it, before its scope makes another one.
-
-    Args:
-        code, file: Where it is.
-        graph: The name of the graph that the sessions of its scope use.
-        statement: One that builds.
-
-    Raises:
-        NotPossible: It builds something else in the default graph.
-    """
-    scope = next(each for each in file.around(statement) if isinstance(each, ast.Module | ast.FunctionDef))
-    made = [
-        node
-        for node in own_nodes(scope)
-        if isinstance(node, ast.Assign) and any(ast.unparse(each) == graph for each in node.targets)
-    ]
-    if not made or not all(code.symbol(file, getattr(each.value, "func", each.value)) == "tf.Graph" for each in made):
-        return False
-    if statement.lineno >= min(each.lineno for each in made):
-        return False
-    call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
-    symbol = (code.symbol(file, call.func) if isinstance(call, ast.Call) else None) or ""
-    if symbol != "tf.set_random_seed" and not symbol.startswith("tf1sessions.contrib.learn.datasets"):
-        raise NotPossible(statement, "The default graph is built, and then another one is made, which sessions use")
-    return True

@@ -12,7 +12,7 @@ from .alive import check_alive
 from .changes import changes, used
 from .file_plan import FilePlan, graph_of_session, header_end
 from .graph_code import GraphCode, called_name, own_nodes
-from .known import is_before, is_map, refuse_built, user_before
+from .known import is_map, refuse_built, user_before
 from .request import NotPossible, Request, function_name, names_in
 from .session_parameters import drop_parameters
 
@@ -326,7 +326,7 @@ class _ScopePlan:
                 if before and is_session and not self._in_scope:
                     self._block = _Block(before[-1], self._between, statements[index + 1 :])
                 self._close(before)
-            elif self._is_building(statement) and not is_before(self.code, self.file, self.legacy, statement):
+            elif self._is_building(statement) and not self.plan.is_of_default_graph(statement, self.legacy):
                 if not group:  # with what is on the same line
                     others = [each for each in others if each.end_lineno == statement.lineno]
                 group += [*others, statement]
